@@ -1,0 +1,70 @@
+"""multiduel: find the best of several options from comparisons instead of scores.
+
+>>> import multiduel as md
+>>> policy = md.make("multi-rucb", n_arms=12, slate_size=4, seed=7)
+>>> slate = policy.ask()
+>>> policy.tell(slate, md.ranking(slate.arms))  # best first
+>>> 0 <= policy.recommend() < 12
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Loaded on first use, so that `import multiduel` and `multiduel --help` need neither Numba nor SciPy.
+_HOMES = {
+    "multiduel.engine.policy": ("Policy", "Slate", "Standing", "make", "restore"),
+    "multiduel.engine.outcomes": ("Outcome", "best", "duels", "ranking", "tie", "worst"),
+    "multiduel.engine.registry": ("register",),
+    "multiduel.engine.result": ("Result",),
+    "multiduel.engine.simulate": ("simulate",),
+    "multiduel.errors": ("BadInput",),
+    "multiduel.problems": (
+        *("Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
+        *("random_utilities", "read_csv", "synthetic"),
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = ("checks", "theory")
+
+__all__ = ["__version__", *sorted(_HOME), *_MODULES]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from multiduel import checks as checks
+    from multiduel import theory as theory
+    from multiduel.engine.outcomes import Outcome, best, duels, ranking, tie, worst
+    from multiduel.engine.policy import Policy, Slate, Standing, make, restore
+    from multiduel.engine.registry import register
+    from multiduel.engine.result import Result
+    from multiduel.engine.simulate import simulate
+    from multiduel.errors import BadInput
+    from multiduel.problems import (
+        Problem,
+        bradley_terry,
+        cyclic,
+        from_matrix,
+        from_utilities,
+        random_tournament,
+        random_utilities,
+        read_csv,
+        synthetic,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"multiduel.{name}")
+    else:
+        raise AttributeError(f"module 'multiduel' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

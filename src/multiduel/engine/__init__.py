@@ -1,0 +1,1 @@
+"""The imperative shell around the kernels: policies to talk to, and a simulator."""

@@ -1,0 +1,131 @@
+"""The compiled play loop, and single asks and tells: the entries that Python calls."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.contract import ask, compare, recommend, seats, tell
+from multiduel.kernels.random import binomial, chance, place, reseed
+
+KINDS = ("average", "strong", "weak", "slots")  # rows of `out`: mean, max, min over the slate; mean over the seats taken
+ROUND, MARK, EVENTS, STRETCH = 0, 1, 2, 3  # places in `clock`
+
+
+class Matrix(NamedTuple):
+    """A world given by a preference matrix: one independent coin per pair and round."""
+
+    P: Floats  # f8[K, K]
+    scratch: Stream
+
+
+@compare.implement(Matrix)
+def duel(world: Matrix, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
+    n = slate.shape[0]
+    start = place(key, round)
+    pair = 0
+    for a in range(n):
+        i = slate[a]
+        for b in range(a + 1, n):
+            p = world.P[i, slate[b]]
+            if rounds == 1:
+                won = 1.0 if chance(start, pair) < p else 0.0
+            else:
+                reseed(world.scratch, start, pair)
+                won = float(binomial(world.scratch, rounds, p))
+            wins[a, b] = won
+            wins[b, a] = rounds - won
+            pair += 1
+
+
+def play(
+    params: Any,
+    state: Any,
+    rng: Stream,
+    world: Any,  # who beats whom
+    key: np.uint64,  # of the world's randomness
+    gaps: Floats,  # f8[K]
+    horizon: int,
+    stride: int,  # commit ahead by at most this many rounds; 1 is stepping
+    budget: int,  # return to Python after this many events
+    checkpoints: Ints,  # rounds, ascending
+    clock: Ints,  # i8[4]     round to play, next checkpoint, events so far, rounds at the current rate
+    totals: Floats,  # f8[2, 4]  regret before the current stretch; the rate of the current stretch
+    out: Floats,  # f8[4, checkpoints]
+    slate: Ints,  # scratch
+    wins: Floats,  # scratch
+) -> None:
+    """Play to the horizon, or until the budget is spent; call again to go on.
+
+    Regret is summed as (rate) x (rounds) over stretches of equal rate, so that it is the same to the last bit whether a
+    stretch was played as one event or in many.
+    """
+    total, rate = totals[0], totals[1]
+    t = clock[ROUND]
+    mark = clock[MARK]
+    stretch = clock[STRETCH]
+    events = 0
+    while t <= horizon and events < budget:
+        events += 1
+        n, rounds = ask(params, state, rng, t, min(horizon + 1 - t, stride), slate)
+
+        mean = 0.0
+        worst = 0.0
+        best = np.inf
+        seated = 0.0
+        taken = 0
+        for a in range(n):
+            gap = gaps[slate[a]]
+            times = seats(params, state, a)
+            mean += gap
+            worst = max(worst, gap)
+            best = min(best, gap)
+            seated += gap * times
+            taken += times
+        mean /= n
+        seated /= taken
+        if mean != rate[0] or worst != rate[1] or best != rate[2] or seated != rate[3]:
+            for kind in range(4):
+                total[kind] += rate[kind] * stretch
+            rate[0] = mean
+            rate[1] = worst
+            rate[2] = best
+            rate[3] = seated
+            stretch = 0
+
+        if n > 1:
+            compare(world, key, t, rounds, slate[:n], wins)
+            tell(params, state, rng, t, slate[:n], wins)
+
+        while mark < checkpoints.shape[0] and checkpoints[mark] < t + rounds:
+            for kind in range(4):
+                out[kind, mark] = total[kind] + rate[kind] * (stretch + (checkpoints[mark] - t + 1))
+            mark += 1
+        stretch += rounds
+        t += rounds
+    clock[ROUND] = t
+    clock[MARK] = mark
+    clock[EVENTS] += events
+    clock[STRETCH] = stretch
+
+
+def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> int:
+    """One ask, committing to nothing. Returns how many arms it wrote into ``slate``."""
+    n, _ = ask(params, state, rng, round, 1, slate)
+    return n
+
+
+def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Floats) -> None:
+    """One tell, also counted in ``tally`` for the leaderboard."""
+    n = slate.shape[0]
+    for a in range(n):
+        for b in range(n):
+            if a != b:
+                tally[slate[a], slate[b]] += wins[a, b]
+    tell(params, state, rng, round, slate, wins)
+
+
+def recommend_once(params: Any, state: Any) -> int:
+    return recommend(params, state)

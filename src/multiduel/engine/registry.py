@@ -1,0 +1,132 @@
+"""Policies by name, and their parameters from words: what the boundary knows and the kernels need not."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+from multiduel import machines, policies
+from multiduel.errors import BadInput, did_you_mean
+from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
+
+POLICIES: dict[str, PolicySpec] = {spec.name: spec for spec in policies.ALL}
+MACHINES: dict[str, MachineSpec] = {spec.name: spec for spec in machines.ALL}
+
+
+def register(spec: PolicySpec | MachineSpec) -> None:
+    """Make your own policy or machine known by its name to ``make``, ``simulate`` and the checks."""
+    table: dict[str, Any] = POLICIES if isinstance(spec, PolicySpec) else MACHINES
+    if spec.name in table and table[spec.name].params is not spec.params:
+        raise BadInput(f"The name '{spec.name}' is taken. Give your {type(spec).__name__} another one.")
+    table[spec.name] = spec
+
+
+def find(name: str) -> PolicySpec:
+    if name not in POLICIES:
+        raise BadInput(f"There is no policy '{name}'.{did_you_mean(name, POLICIES)} 'multiduel policies' lists them.")
+    return POLICIES[name]
+
+
+def resolve(
+    spec: PolicySpec, *, n_arms: int, slate_size: int = 2, horizon: int | None = None, given: Mapping[str, Any] | None = None
+) -> Any:
+    """The policy's Params. Names that are not the policy's own go to the machine plugged into it."""
+    rest = dict(given or {})
+    fields = spec.params._field_defaults
+    values: dict[str, Any] = {}
+    if slate_size < 2:
+        raise BadInput(f"'slate_size' of '{spec.name}' must be at least 2. Got {slate_size}.")
+    if "slate_size" in fields:
+        values["slate_size"] = min(slate_size, n_arms)
+    if "horizon" in fields:
+        rest.setdefault("horizon", horizon)
+        if rest["horizon"] is None:
+            raise BadInput(f"'{spec.name}' must know how many rounds there will be. Give it 'horizon', for example 100000.")
+    for name, default in fields.items():
+        parameter = spec.parameters.get(name, Parameter(meaning=""))
+        if parameter.machines:
+            values[name] = _machine(spec, parameter, default, rest.pop(name, None), rest)
+        elif name in rest:
+            values[name] = _value(spec.name, name, parameter, default, rest.pop(name))
+    if rest:
+        unknown = next(iter(rest))
+        known = [*fields, *(f for value in values.values() if hasattr(value, "_fields") for f in value._fields)]
+        raise BadInput(
+            f"'{spec.name}' has no parameter '{unknown}'.{did_you_mean(unknown, known)} It has: {', '.join(known) or 'none'}."
+        )
+    return spec.params(**values)
+
+
+def _machine(spec: PolicySpec, parameter: Parameter, default: Any, choice: Any, rest: dict[str, Any]) -> Any:
+    by_params = {machine.params: machine for machine in MACHINES.values()}
+    fitting = [name for name, machine in MACHINES.items() if machine.kind == parameter.machines]
+    if choice is None:
+        choice = by_params[type(default)].name
+        base = default
+    elif isinstance(choice, tuple) and type(choice) in by_params:
+        base, choice = choice, by_params[type(choice)].name
+    else:
+        base = MACHINES[choice].params() if choice in MACHINES else None
+    if choice not in fitting:
+        raise BadInput(
+            f"'machine' of '{spec.name}' must be one of {', '.join(fitting)}. Got {choice!r}.{did_you_mean(str(choice), fitting)}"
+        )
+    machine = MACHINES[choice]
+    own = {name: rest.pop(name) for name in base._fields if name in rest and name not in spec.params._fields}
+    return base._replace(
+        **{
+            name: _value(f"{spec.name}, {machine.name}", name, machine.parameters[name], getattr(base, name), value)
+            for name, value in own.items()
+        }
+    )
+
+
+def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any) -> Any:
+    """A word or number as the kernel wants it: of the default's type, so that nothing is compiled twice."""
+    where = f"'{name}' of '{owner}'"
+    if parameter.choices:
+        if given not in parameter.choices:
+            raise BadInput(f"{where} must be one of {', '.join(parameter.choices)}. Got {given!r}.")
+        return type(default)(parameter.choices[given])
+    if isinstance(default, bool):
+        words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+        if not isinstance(given, bool) and str(given).lower() not in words:
+            raise BadInput(f"{where} must be true or false. Got {given!r}.")
+        return given if isinstance(given, bool) else words[str(given).lower()]
+    try:
+        if isinstance(given, bool) or not isinstance(given, str | numbers.Real):
+            raise ValueError
+        value = float(given)
+    except ValueError:
+        raise BadInput(f"{where} must be a number. Got {given!r}.") from None
+    if math.isnan(value) or (isinstance(default, int) and value != math.floor(value)):
+        raise BadInput(f"{where} must be a {'whole ' if isinstance(default, int) else ''}number. Got {given!r}.")
+    limits = (
+        (parameter.at_least, "at least", lambda limit: value >= limit),
+        (parameter.above, "above", lambda limit: value > limit),
+        (parameter.at_most, "at most", lambda limit: value <= limit),
+        (parameter.below, "below", lambda limit: value < limit),
+    )
+    for limit, words_of, holds in limits:
+        if limit is not None and not holds(limit):
+            raise BadInput(f"{where} must be {words_of} {limit:g}. Got {given}.")
+    return int(given) if isinstance(default, int) and not isinstance(given, str) else type(default)(value)
+
+
+def describe(params: Any) -> dict[str, Any]:
+    """Params as words and numbers that JSON can hold, the machine's beside the policy's; ``resolve`` takes them back."""
+    cards = {spec.params: spec for spec in (*POLICIES.values(), *MACHINES.values())}
+    card = cards[type(params)]
+    words: dict[str, Any] = {}
+    for name, value in params._asdict().items():
+        parameter = card.parameters.get(name, Parameter(meaning=""))
+        if hasattr(value, "_fields"):
+            words[name] = cards[type(value)].name
+            words.update(describe(value))
+        elif parameter.choices:
+            words[name] = next(word for word, number in parameter.choices.items() if number == value)
+        else:
+            words[name] = str(value) if isinstance(value, float) and math.isinf(value) else value
+    return words

@@ -1,0 +1,1 @@
+"""Ground floor: what every algorithm is made of. NumPy and Numba only."""

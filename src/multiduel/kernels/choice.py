@@ -1,0 +1,78 @@
+"""Choosing arms: argmax with random ties, distinct draws, seats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.random import below
+
+
+@kernel
+def largest(values: Floats) -> float:
+    """The largest value; all are >= 0, or -1 for "not this one".
+
+    Integer views of non-negative doubles sort like the doubles, and their maximum vectorises where the doubles' does not.
+    """
+    keys = values.view(np.int64)
+    best = keys[0]
+    at = 0
+    for k in range(keys.shape[0]):
+        best = keys[k] if keys[k] > best else best
+    for k in range(keys.shape[0]):
+        at = k if keys[k] == best else at
+    return values[at]
+
+
+@kernel
+def argmax(values: Floats, rng: Stream) -> int:
+    """Index of the largest value, uniform among exact ties (one draw, only if tied). Values as in ``largest``."""
+    keys = values.view(np.int64)
+    best = keys[0]
+    for k in range(keys.shape[0]):
+        best = keys[k] if keys[k] > best else best
+    tied = 0
+    first = 0
+    for k in range(keys.shape[0]):
+        same = keys[k] == best
+        tied += 1 if same else 0
+        first += k if same else 0  # the index itself when nothing is tied
+    if tied == 1:
+        return first
+    skip = below(rng, tied)
+    for k in range(keys.shape[0]):
+        if keys[k] == best:
+            if skip == 0:
+                return k
+            skip -= 1
+    return 0
+
+
+@kernel
+def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, rng: Stream) -> None:
+    """Seat ``count`` distinct arms, uniform among pool[:size], at slate[seated:]. One draw an arm; the pool is reordered."""
+    for a in range(count):
+        j = a + below(rng, size - a)
+        arm = pool[j]
+        pool[j] = pool[a]
+        pool[a] = arm
+        slate[seated + a] = arm
+
+
+@kernel
+def most_winning(W: Floats) -> int:
+    """The arm with the largest share of its duels won; before any duel, arm 0."""
+    best = 0
+    best_share = -1.0
+    for i in range(W.shape[0]):
+        won = 0.0
+        lost = 0.0
+        for j in range(W.shape[0]):
+            won += W[i, j]
+            lost += W[j, i]
+        share = won / (won + lost) if won + lost > 0.0 else 0.0
+        if share > best_share:
+            best_share = share
+            best = i
+    return best

@@ -1,0 +1,101 @@
+"""What an algorithm is: four functions of its Params and State, and a card that describes it.
+
+Arms are 0 .. K-1; rounds count from 1. ``P[i, j]`` and ``W[i, j]`` always mean "i beats j".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.dispatch import generic
+
+FOREVER = 1 << 62  # more rounds than anyone plays
+
+
+@generic
+def init(params: Any, n_arms: int, rng: Stream) -> Any:
+    """A fresh State, its arrays allocated. Plain Python, never compiled."""
+
+
+@generic
+def ask(params: Any, state: Any, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+    """Write n distinct arms into ``slate`` and commit to them for ``rounds <= limit`` rounds, whatever their outcomes.
+
+    Returns (n, rounds); rounds = 1 is always right. One arm means "nothing to compare: use it". A self-duel is a slate of
+    one; where the paper feeds its fair coin back, the policy tosses it here.
+    """
+
+
+@generic
+def tell(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    """Learn: ``wins[a, b]`` is how often slate[a] beat slate[b] in the rounds committed to at ``round``.
+
+    Tells may come late, out of order or never. Not called when nothing was compared.
+    """
+
+
+@generic
+def recommend(params: Any, state: Any) -> int:
+    """The arm it would bet on now."""
+
+
+@generic(optional=True)
+def seats(params: Any, state: Any, place: int) -> int:
+    """How many of the m seats slate[place] took in the last ask: more than 1 only where a sampler may seat an arm twice."""
+    return 1
+
+
+@generic
+def compare(world: Any, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
+    """The other side of the table: write into ``wins`` how often slate[a] beat slate[b] in ``rounds`` rounds from ``round``.
+
+    ``world`` is a NamedTuple of arrays. All randomness is a function of (key, round), so that what happens in a round
+    does not depend on how the rounds before it were played.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A parameter's meaning and limits, for error sentences and ``multiduel policies NAME``."""
+
+    meaning: str
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    choices: dict[str, float] = field(default_factory=dict)  # words at the boundary, numbers in the kernel
+    machines: str = ""  # the kind of machine that plugs in here: "bandit" or "identifier"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicySpec:
+    """A policy's card: the registry, the CLI, the docs and the conformance suite read it."""
+
+    name: str  # kebab-case id
+    title: str  # as in the paper
+    params: type[Any]
+    cite: str  # key into multiduel.policies.CITATIONS
+    slate: str  # "two" or "any": how many arms it can compare at once
+    assumes: str
+    regret: str  # order of its regret bound, or "none proved"
+    use: str  # when to use it, in plain words
+    anytime: bool = True  # False: needs the horizon as a parameter
+    commits: str = "exact"  # committing ahead agrees with stepping "exact"-ly or in "distribution"
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    exceptions: dict[str, str] = field(default_factory=dict)  # conformance check -> why it does not hold
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineSpec:
+    """The card of a machine that plugs into reductions."""
+
+    name: str
+    title: str
+    params: type[Any]
+    cite: str
+    kind: str  # "bandit" or "identifier"
+    parameters: dict[str, Parameter] = field(default_factory=dict)

@@ -1,0 +1,64 @@
+"""What a machine is: the plug-in of a reduction, with the operations of the paper as generics.
+
+A *bandit* (singleton bandit machine, SBM) is advanced for ever; an *identifier* (best-arm-identification machine, BAIM) also
+stops and returns an arm. Both hold ``rows`` independent copies of themselves in one State, because MultiSBM runs one per
+left arm; a reduction that needs a single machine uses row 0.
+
+Feedback comes as ``won`` and ``lost`` weights of the arm's duels: (1, 0) or (0, 1) for one duel, (1/2, 1/2) for a tie.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from multiduel.kernels.arrays import Stream
+from multiduel.kernels.dispatch import generic
+
+
+@generic
+def allocate(params: Any, rows: int, n_arms: int) -> Any:
+    """A State for ``rows`` machines over ``n_arms`` arms, all as after Reset. Plain Python, never compiled."""
+
+
+@generic
+def reset(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
+    """Reset(S) or Reset(S, delta): forget everything. Bandits ignore ``delta``."""
+
+
+@generic
+def advance(params: Any, state: Any, row: int, round: int, rng: Stream) -> int:
+    """Advance(S): the arm to play next. ``round`` is the reduction's own clock."""
+
+
+@generic
+def feedback(params: Any, state: Any, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+    """Feedback(S, b) for an arm that the machine had advanced."""
+
+
+@generic(optional=True)
+def additional_feedback(params: Any, state: Any, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+    """GetAdditionalFeedback: an outcome for an arm that this machine did not advance. Its clock does not move."""
+    feedback(params, state, row, arm, won, lost, rng)
+
+
+@generic(optional=True)
+def hold(params: Any, state: Any, row: int, arm: int, limit: int) -> int:
+    """Right after Advance returned ``arm``: stay with it for as many rounds (1 to limit) as no outcome of ``arm`` could
+    change, count them as advanced, and say how many they are."""
+    return 1
+
+
+@generic(optional=True)
+def stopped(params: Any, state: Any, row: int) -> bool:
+    """StopTest(S). A bandit never stops."""
+    return False
+
+
+@generic
+def answer(params: Any, state: Any, row: int) -> int:
+    """Return(S): the arm identified, or, before that and for bandits, the arm it would name now."""
+
+
+@generic(optional=True)
+def renew(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
+    """Reset without forgetting: a new confidence, the counts kept (DoublerBAI's ``reset = false`` reading)."""

@@ -1,0 +1,163 @@
+"""What LUCB and KL-LUCB share: the queue of samples, the plan after each round, the stop test.
+
+A LUCB round is two samples, but a machine gives one at a time: it keeps a queue. First every arm once, in random order;
+then, whenever the queue's samples are in, the plan names the next two. If outcomes are late the queue is gone through again;
+if one never comes, that arm's bounds stay wide and the plan asks for it again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.choice import argmax, draw_distinct
+from multiduel.kernels.contract import Parameter
+from multiduel.kernels.dispatch import generic, kernel
+from multiduel.machines.contract import advance, allocate, answer, feedback, renew, reset, stopped
+
+K1 = 1.25  # k1 = 5/4 of the exploration rate
+LENGTH, CURSOR, FED, ROUND, STOPPED, ANSWER = 0, 1, 2, 3, 4, 5  # columns of `progress`
+
+
+class State(NamedTuple):
+    S: Floats  # f8[rows, K]  wins of a
+    N: Floats  # f8[rows, K]  u_a, samples of a
+    queue: Ints  # i8[rows, K]  samples to take
+    progress: Ints  # i8[rows, 6]  queue length, next place, samples fed back, t, stopped, answer
+    delta: Floats  # f8[rows]     error allowed
+    value: Floats  # f8[K]        scratch
+
+
+@generic
+def upper(params: Any, mean: float, n: float, level: float) -> float:
+    """Upper confidence bound of a mean of n samples; ``level`` = ln(k1 K t^power / delta)."""
+
+
+@generic
+def lower(params: Any, mean: float, n: float, level: float) -> float:
+    """Lower confidence bound."""
+
+
+def fresh(params: Any, rows: int, n_arms: int) -> State:
+    grid = (rows, n_arms)
+    queue, progress = np.zeros(grid, np.int64), np.zeros((rows, 6), np.int64)
+    return State(np.zeros(grid), np.zeros(grid), queue, progress, np.full(rows, 0.5), np.zeros(n_arms))
+
+
+def begin(params: Any, state: State, row: int, delta: float, rng: Stream) -> None:
+    """Reset(S, delta): zero counts; queue all arms once, in random order; t = 1."""
+    n_arms = state.S.shape[1]
+    for a in range(n_arms):
+        state.S[row, a] = 0.0
+        state.N[row, a] = 0.0
+        state.queue[row, a] = a
+    draw_distinct(state.queue[row], n_arms, n_arms, state.queue[row], 0, rng)
+    state.delta[row] = delta
+    progress = state.progress[row]
+    progress[LENGTH] = n_arms
+    progress[CURSOR] = 0
+    progress[FED] = 0
+    progress[ROUND] = 1
+    progress[STOPPED] = 1 if n_arms == 1 else 0
+    progress[ANSWER] = state.queue[row, 0]
+
+
+def sample(params: Any, state: State, row: int, round: int, rng: Stream) -> int:
+    """The head of the queue."""
+    progress = state.progress[row]
+    arm = state.queue[row, progress[CURSOR]]
+    progress[CURSOR] = (progress[CURSOR] + 1) % progress[LENGTH]
+    return arm
+
+
+def absorb(params: Any, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+    """Feedback(b): count it; once the queue's samples are in, plan; with ``test`` = sample, look at the stop test at once."""
+    state.S[row, arm] += won
+    state.N[row, arm] += won + lost
+    progress = state.progress[row]
+    progress[FED] += 1
+    if progress[STOPPED] == 1:
+        return
+    if progress[FED] >= progress[LENGTH]:
+        plan(params, state, row, rng)
+        progress[ROUND] += 1
+    elif params.test == 1 and progress[ROUND] > 1:
+        queued = progress[LENGTH]
+        first, second = state.queue[row, 0], state.queue[row, 1]
+        plan(params, state, row, rng)
+        if progress[STOPPED] == 0:  # not yet: go on with the round under way
+            state.queue[row, 0], state.queue[row, 1] = first, second
+            progress[LENGTH], progress[CURSOR], progress[FED] = queued, 1, 1
+
+
+@kernel
+def plan(params: Any, state: State, row: int, rng: Stream) -> None:
+    """h* = argmax mean; l* = argmax over the rest of the upper bound; stop if they are apart, else sample both."""
+    S, N, value, progress = state.S, state.N, state.value, state.progress[row]
+    n_arms = value.shape[0]
+    level = math.log(K1 * n_arms / state.delta[row]) + params.radius * math.log(float(progress[ROUND]))
+    for a in range(n_arms):
+        value[a] = S[row, a] / N[row, a] if N[row, a] > 0.0 else 0.0
+    h = argmax(value, rng)
+    floor = lower(params, S[row, h] / N[row, h], N[row, h], level) if N[row, h] > 0.0 else -math.inf
+    best = -1.0
+    for a in range(n_arms):
+        if a == h:
+            value[a] = -1.0
+        elif N[row, a] == 0.0:
+            value[a] = best = math.inf
+        else:  # Pinsker: no bound in use exceeds Hoeffding's, so where that falls short nothing needs solving
+            mean = S[row, a] / N[row, a]
+            short = mean + math.sqrt(0.5 * level / N[row, a]) < best
+            value[a] = -1.0 if short else upper(params, mean, N[row, a], level)
+            best = max(best, value[a])
+    rival = argmax(value, rng)
+    progress[ANSWER] = h
+    progress[STOPPED] = 1 if value[rival] - floor < params.epsilon else 0
+    state.queue[row, 0] = h
+    state.queue[row, 1] = rival
+    progress[LENGTH], progress[CURSOR], progress[FED] = 2, 0, 0
+
+
+def rearm(params: Any, state: State, row: int, delta: float, rng: Stream) -> None:
+    """A new delta, the counts kept: clear the stop and plan from what is known."""
+    progress = state.progress[row]
+    state.delta[row] = delta
+    if progress[ROUND] > 1 and state.S.shape[1] > 1:
+        plan(params, state, row, rng)
+
+
+def has_stopped(params: Any, state: State, row: int) -> bool:
+    return bool(state.progress[row, STOPPED] == 1)
+
+
+def name(params: Any, state: State, row: int) -> int:
+    return state.progress[row, ANSWER]
+
+
+def identifies(cls: type) -> type:
+    """Decorator of a Params class that brings only its own ``upper`` and ``lower``: all else is as above."""
+    allocate.implement(cls)(fresh)
+    reset.implement(cls)(begin)
+    advance.implement(cls)(sample)
+    feedback.implement(cls)(absorb)
+    renew.implement(cls)(rearm)
+    stopped.implement(cls)(has_stopped)
+    answer.implement(cls)(name)
+    return cls
+
+
+PARAMETERS = {
+    "epsilon": Parameter(meaning="tolerance of the stop test; 0 identifies exactly", at_least=0.0, below=1.0),
+    "radius": Parameter(
+        meaning="the exploration rate is ln(5K t^p / (4 delta)): p = 4 (published), 2, or 0 (delta alone)",
+        choices={"t4": 4.0, "t2": 2.0, "delta": 0.0},
+    ),
+    "test": Parameter(
+        meaning="when to look at the stop test: after each round of two samples (published) or after each sample",
+        choices={"round": 0, "sample": 1},
+    ),
+}

@@ -1,0 +1,104 @@
+"""KL-UCB: a singleton bandit machine with the confidence bound of the Bernoulli relative entropy.
+
+Paper      Garivier, Cappe. The KL-UCB Algorithm for Bounded Stochastic Bandits and Beyond. COLT 2011, Algorithm 1.
+Symbols    mu_k mean outcome of arm k, n_k its feedbacks, tau 1 + advances, c weight of the ln ln term.
+Deviates   nothing.
+
+    Advance       play every arm once; then argmax_k max{ q : n_k kl(mu_k, q) <= ln tau + c ln ln tau }, ties at random
+    Feedback(b)   mu_k <- (mu_k n_k + b) / (n_k + 1)
+
+By Pinsker's inequality mu_k + sqrt(level / (2 n_k)) is never below the index, so an index is solved for only where that
+bound reaches the best index so far; the most played arm is solved first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.choice import argmax
+from multiduel.kernels.confidence import kl_upper
+from multiduel.kernels.contract import MachineSpec, Parameter
+from multiduel.machines.contract import advance, allocate, answer, feedback, reset
+
+
+class Params(NamedTuple):
+    c: float = 0.0  # 3 in the theorem, 0 in the paper's experiments
+
+
+class State(NamedTuple):
+    S: Floats  # f8[rows, K]  wins of k
+    N: Floats  # f8[rows, K]  n_k
+    tau: Ints  # i8[rows]     1 + advances
+    lead: Ints  # i8[rows]     the arm played most
+    index: Floats  # f8[K]        scratch
+
+
+@allocate.implement(Params)
+def allocate_kl_ucb(params: Params, rows: int, n_arms: int) -> State:
+    grid = (rows, n_arms)
+    return State(np.zeros(grid), np.zeros(grid), np.ones(rows, np.int64), np.zeros(rows, np.int64), np.zeros(n_arms))
+
+
+@reset.implement(Params)
+def forget(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
+    for k in range(state.S.shape[1]):
+        state.S[row, k] = 0.0
+        state.N[row, k] = 0.0
+    state.tau[row] = 1
+    state.lead[row] = 0
+
+
+@advance.implement(Params)
+def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
+    tau = float(state.tau[row])
+    state.tau[row] += 1
+    level = math.log(tau)
+    if params.c != 0.0 and level > 1.0:  # ln ln tau counts only once it is positive
+        level += params.c * math.log(level)
+    lead = state.lead[row]
+    best = 0.0
+    if state.N[row, lead] > 0.0:
+        best = kl_upper(state.S[row, lead] / state.N[row, lead], level / state.N[row, lead])
+    index = state.index
+    for k in range(index.shape[0]):
+        n = state.N[row, k]
+        if k == lead and n > 0.0:
+            index[k] = best
+            continue
+        if n == 0.0:
+            index[k] = math.inf
+            best = math.inf
+            continue
+        mean = state.S[row, k] / n
+        index[k] = -1.0
+        if mean + math.sqrt(0.5 * level / n) >= best:
+            index[k] = kl_upper(mean, level / n)
+            best = max(best, index[k])
+    return argmax(index, rng)
+
+
+@feedback.implement(Params)
+def learn(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+    state.S[row, arm] += won
+    state.N[row, arm] += won + lost
+    if state.N[row, arm] > state.N[row, state.lead[row]]:
+        state.lead[row] = arm
+
+
+@answer.implement(Params)
+def name(params: Params, state: State, row: int) -> int:
+    return state.lead[row]
+
+
+SPEC = MachineSpec(
+    name="kl-ucb",
+    title="KL-UCB",
+    params=Params,
+    cite="garivier2011",
+    kind="bandit",
+    parameters={"c": Parameter(meaning="weight of the ln ln tau term: 3 in the theorem, 0 in practice", at_least=0.0)},
+)

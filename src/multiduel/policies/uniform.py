@@ -1,0 +1,74 @@
+"""Uniform: compare m arms drawn at random, every round. It learns who wins, and never uses it: the yardstick.
+
+Paper      none: random play.
+Assumes    nothing.
+Symbols    K arms, m seats, W[i, j] wins of i over j.
+Deviates   nothing.
+
+    for t = 1, 2, ...
+      A <- m arms, uniformly from all; compare all pairs of A; update W
+
+>>> from multiduel import make
+>>> make("uniform", n_arms=5, slate_size=3, seed=0).ask().round
+1
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.choice import draw_distinct, most_winning
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+
+
+class Params(NamedTuple):
+    slate_size: int = 2  # m
+
+
+class State(NamedTuple):
+    W: Floats  # f8[K, K]  wins of i over j
+    pool: Ints  # i8[K]     scratch
+
+
+@init.implement(Params)
+def start(params: Params, n_arms: int, rng: Stream) -> State:
+    return State(np.zeros((n_arms, n_arms)), np.zeros(n_arms, np.int64))
+
+
+@ask.implement(Params)
+def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+    pool = state.pool
+    for i in range(pool.shape[0]):
+        pool[i] = i
+    draw_distinct(pool, pool.shape[0], params.slate_size, slate, 0, rng)
+    return params.slate_size, 1
+
+
+@tell.implement(Params)
+def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    for a in range(slate.shape[0]):
+        for b in range(slate.shape[0]):
+            if a != b:
+                state.W[slate[a], slate[b]] += wins[a, b]
+
+
+@recommend.implement(Params)
+def bet(params: Params, state: State) -> int:
+    return most_winning(state.W)
+
+
+SPEC = PolicySpec(
+    name="uniform",
+    title="Uniform",
+    params=Params,
+    cite="none",
+    slate="any",
+    assumes="nothing",
+    regret="linear",
+    use="Only as a yardstick, or when every option must be measured equally well.",
+    parameters={"slate_size": Parameter(meaning="arms compared in one round", at_least=1)},
+    exceptions={"beats-uniform": "it is uniform play"},
+)

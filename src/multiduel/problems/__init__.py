@@ -1,0 +1,32 @@
+"""Who beats whom: preference matrices, links, utilities, instances and data files."""
+
+from multiduel.problems.files import read_csv, write_csv
+from multiduel.problems.instances import (
+    SPECS,
+    bradley_terry,
+    cyclic,
+    parse,
+    random_tournament,
+    random_utilities,
+    synthetic,
+)
+from multiduel.problems.links import LINKS, from_utilities
+from multiduel.problems.problem import BENCHMARKS, Problem, from_matrix, preference_matrix
+
+__all__ = [
+    "BENCHMARKS",
+    "LINKS",
+    "SPECS",
+    "Problem",
+    "bradley_terry",
+    "cyclic",
+    "from_matrix",
+    "from_utilities",
+    "parse",
+    "preference_matrix",
+    "random_tournament",
+    "random_utilities",
+    "read_csv",
+    "synthetic",
+    "write_csv",
+]

@@ -1,0 +1,77 @@
+"""Preference matrices in files: a line of arm names, then one line of numbers per arm, comma separated."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+from multiduel.errors import BadInput
+from multiduel.problems.problem import Problem, preference_matrix
+
+
+def read_csv(path: str | os.PathLike[str]) -> Problem:
+    """The problem in a file, labelled by the file's name without its ending."""
+    names, rows = _read_rows(path)
+    lines = [line for line, _ in rows]
+    for line, row in rows:
+        if len(row) != len(names):
+            raise BadInput(
+                f"'{path}', line {line}: must have {len(names)} numbers, one per name in line 1. Got {len(row)}."
+            )
+    values = [[_number(path, line, column, cell) for column, cell in enumerate(row, 1)] for line, row in rows]
+    if len(rows) != len(names):
+        hint = " Is the first line with the arm names missing?" if len(rows) == len(names) - 1 else ""
+        raise BadInput(
+            f"'{path}': must have {len(names)} lines of numbers, one per name in line 1. Got {len(rows)}.{hint}"
+        )
+
+    def where(i: int, j: int) -> str:
+        return f"'{path}', line {lines[i]}, column {j + 1} ('{names[i]}' against '{names[j]}'):"
+
+    P = preference_matrix(values, where=where)
+    try:
+        return Problem(P, tuple(names), Path(path).stem)
+    except BadInput as error:
+        raise BadInput(f"'{path}', line 1: {error}") from None
+
+
+def _read_rows(path: str | os.PathLike[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except FileNotFoundError:
+        raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"'{path}' must be UTF-8 text. Got other bytes at position {error.start}.") from None
+    except csv.Error as error:
+        raise BadInput(f"'{path}' must be comma-separated text. {error}.") from None
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from None
+    if not rows:
+        raise BadInput(f"'{path}' must hold a line of arm names and a line of numbers per arm. Got an empty file.")
+    return rows[0][1], rows[1:]
+
+
+def _number(path: str | os.PathLike[str], line: int, column: int, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise BadInput(f"'{path}', line {line}, column {column}: must be a number. Got '{cell}'.") from None
+
+
+def write_csv(problem: Problem, path: str | os.PathLike[str]) -> None:
+    """Write what `read_csv` reads back bit for bit. The file appears whole or not at all."""
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(draft, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(problem.names)
+            writer.writerows([repr(value) for value in row] for row in problem.matrix.tolist())
+        os.replace(draft, target)
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)

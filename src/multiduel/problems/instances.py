@@ -1,0 +1,145 @@
+"""Made instances: the paper's, and families to try an algorithm on.
+
+Papers     AAMAS 2020, Section 6 (synthetic); Komiyama et al. COLT 2015 (the cyclic instance of four arms).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from multiduel.errors import BadInput, did_you_mean
+from multiduel.problems.files import read_csv
+from multiduel.problems.links import from_utilities
+from multiduel.problems.problem import Problem
+
+
+def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
+    """The paper's utilities: 0.8 for arm 0, then geometric from 0.7 down to 0.2."""
+    K = _count("n_arms", "synthetic", n_arms, 1)
+    utilities = np.concatenate([[0.8], np.geomspace(0.7, 0.2, K - 1)])
+    return from_utilities(utilities, link=link, label=f"synthetic, K = {K}, {link} link")
+
+
+def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Problem:
+    """Utilities drawn uniformly from [0, 1)."""
+    K = _count("n_arms", "random_utilities", n_arms, 1)
+    utilities = _generator("random_utilities", seed).random(K)
+    return from_utilities(utilities, link=link, label=f"random utilities, K = {K}, {link} link, seed {seed}")
+
+
+def bradley_terry(n_arms: int, *, seed: int = 0, scale: float = 1.0) -> Problem:
+    """Logit link on utilities drawn from a normal law of standard deviation `scale`: larger is easier."""
+    K = _count("n_arms", "bradley_terry", n_arms, 1)
+    if not (scale > 0 and math.isfinite(scale)):
+        raise BadInput(f"'scale' of 'bradley_terry' must be a finite number above 0. Got {scale}.")
+    utilities = _generator("bradley_terry", seed).normal(0.0, scale, K)
+    return from_utilities(utilities, link="logit", label=f"Bradley-Terry, K = {K}, scale {scale:g}, seed {seed}")
+
+
+def random_tournament(n_arms: int, *, seed: int = 0, condorcet: bool = True) -> Problem:
+    """Every pair gets a random winner and a strength uniform in (1/2, 1]: no order, no transitivity, no tie.
+
+    With `condorcet` a random arm is made to win all its pairs; without, tables are drawn until no arm does.
+    """
+    K = _count("n_arms", "random_tournament", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
+    rng = _generator("random_tournament", seed)
+    while True:
+        P = _random_table(rng, K)
+        if condorcet:
+            best = int(rng.integers(K))
+            P[best] = np.maximum(P[best], 1 - P[best])
+            P[:, best] = 1 - P[best]
+        kind = "with" if condorcet else "without"
+        problem = Problem(P, label=f"tournament, K = {K}, {kind} Condorcet winner, seed {seed}")
+        if condorcet or problem.winner is None:
+            return problem
+
+
+def cyclic(n_arms: int, *, gap: float = 0.1, cycle_gap: float = 0.4, condorcet: bool = True) -> Problem:
+    """Arms on a circle, each beating the half that follows it by `cycle_gap`.
+
+    With `condorcet`, arm 0 stands outside the circle and beats every arm by `gap`; the default with 4 arms is the
+    instance of Komiyama et al. Without, the circle is all there is and nobody wins. Opposite arms of an even circle:
+    the lower index wins.
+    """
+    K = _count("n_arms", "cyclic", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
+    for name, value in (("gap", gap), ("cycle_gap", cycle_gap)):
+        if not 0 < value <= 0.5:
+            raise BadInput(f"'{name}' of 'cyclic' must be above 0 and at most 1/2. Got {value}.")
+    first = 1 if condorcet else 0
+    n = K - first
+    P = np.full((K, K), 0.5)
+    for i in range(n):
+        for step in range(1, n // 2 + 1):
+            j = (i + step) % n
+            if 2 * step < n or i < j:
+                P[first + i, first + j] = 0.5 + cycle_gap
+                P[first + j, first + i] = 0.5 - cycle_gap
+    label = f"cycle, K = {K}, cycle gap {cycle_gap:g}, no Condorcet winner"
+    if condorcet:
+        P[0, 1:] = 0.5 + gap
+        P[1:, 0] = 0.5 - gap
+        label = f"cyclic, K = {K}, gap {gap:g}, cycle gap {cycle_gap:g}"
+    return Problem(P, label=label)
+
+
+SPECS = ("synthetic", "random", "bradley-terry", "tournament", "cyclic")
+
+
+def parse(spec: str, *, n_arms: int | None = None, link: str | None = None, seed: int = 0) -> Problem:
+    """A problem from the text of a command line: one of SPECS, or the path of a .csv file.
+
+    None means "not given": 48 arms and the linear link where they apply. What does not apply is refused, not ignored.
+    """
+    if spec.lower().endswith(".csv"):
+        _unused("link", link, spec)
+        problem = read_csv(spec)
+        if n_arms is not None and n_arms != problem.n_arms:
+            raise BadInput(f"'n_arms' must be {problem.n_arms}, the number of arms in '{spec}'. Got {n_arms}.")
+        return problem
+    if spec not in SPECS:
+        known = ", ".join(f"'{name}'" for name in SPECS)
+        hint = did_you_mean(spec, SPECS)
+        raise BadInput(f"A problem must be one of {known}, or a file ending in .csv. Got '{spec}'.{hint}")
+    K = 48 if n_arms is None else n_arms
+    if spec == "synthetic":
+        return synthetic(K, link=link or "linear")
+    if spec == "random":
+        return random_utilities(K, seed=seed, link=link or "linear")
+    _unused("link", link, spec)
+    if spec == "bradley-terry":
+        return bradley_terry(K, seed=seed)
+    if spec == "tournament":
+        return random_tournament(K, seed=seed)
+    return cyclic(K)
+
+
+_NO_WINNER = " without a Condorcet winner"
+
+
+def _unused(name: str, value: object, spec: str) -> None:
+    if value is not None:
+        raise BadInput(f"'{name}' must not be given for '{spec}': only 'synthetic' and 'random' use it. Got '{value}'.")
+
+
+def _count(name: str, owner: str, value: Any, least: int, condition: str = "") -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise BadInput(f"'{name}' of '{owner}' must be a whole number. Got {value!r}.")
+    if value < least:
+        raise BadInput(f"'{name}' of '{owner}'{condition} must be at least {least}. Got {value}.")
+    return int(value)
+
+
+def _generator(owner: str, seed: int) -> np.random.Generator:
+    return np.random.default_rng(_count("seed", owner, seed, 0))
+
+
+def _random_table(rng: np.random.Generator, K: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    strength = 1 - rng.random((K, K)) / 2  # in (1/2, 1]
+    P = np.triu(np.where(rng.random((K, K)) < 0.5, strength, 1 - strength), k=1)
+    P += np.tril(1 - P.T, k=-1)
+    np.fill_diagonal(P, 0.5)
+    return P

@@ -1,0 +1,123 @@
+"""Instances: the paper's utilities, and the promises each random family makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multiduel.errors import BadInput
+from multiduel.problems import (
+    SPECS,
+    bradley_terry,
+    cyclic,
+    parse,
+    random_tournament,
+    random_utilities,
+    synthetic,
+    write_csv,
+)
+
+SEEDS = st.integers(0, 2**32)
+
+
+def test_synthetic_utilities():
+    mu = synthetic(48).utilities
+    assert mu[0] == 0.8 and mu[1] == pytest.approx(0.7) and mu[-1] == pytest.approx(0.2)
+    assert mu[2:] / mu[1:-1] == pytest.approx(np.full(46, 0.973134), abs=5e-7)
+    assert synthetic(72).utilities[10] == pytest.approx(0.7 * (2 / 7) ** (9 / 70))
+    assert synthetic(1).utilities.tolist() == [0.8]
+    assert synthetic(2).utilities.tolist() == [0.8, 0.7]
+    assert synthetic(3).utilities.tolist() == [0.8, 0.7, 0.2]
+    assert synthetic(48, link="natural").label == "synthetic, K = 48, natural link"
+
+
+@given(st.integers(1, 20), SEEDS)
+def test_random_families_have_a_winner(K, seed):
+    for problem in (random_utilities(K, seed=seed), bradley_terry(K, seed=seed), random_tournament(K, seed=seed)):
+        assert problem.n_arms == K and problem.winner is not None
+    assert bradley_terry(K, seed=seed).strongly_transitive
+
+
+@given(st.integers(3, 12), SEEDS)
+def test_tournament_without_a_winner(K, seed):
+    problem = random_tournament(K, seed=seed, condorcet=False)
+    assert problem.n_arms == K and problem.winner is None
+    assert np.count_nonzero(problem.matrix == 0.5) == K  # the diagonal: no tie
+
+
+def test_seeds():
+    for family in (random_utilities, bradley_terry, random_tournament):
+        assert np.array_equal(family(6, seed=1).matrix, family(6, seed=1).matrix)
+        assert not np.array_equal(family(6, seed=1).matrix, family(6, seed=2).matrix)
+        assert "seed 1" in family(6, seed=1).label
+    winners = {random_tournament(6, seed=seed).winner for seed in range(60)}
+    assert winners == set(range(6))
+
+
+def test_scale_makes_it_easier():
+    assert bradley_terry(6, seed=1, scale=2).gaps.max() > bradley_terry(6, seed=1, scale=1).gaps.max()
+
+
+@pytest.mark.parametrize("K", range(1, 12))
+def test_cyclic_with_a_winner(K):
+    problem = cyclic(K, gap=0.05)
+    assert problem.winner == 0 and problem.gaps[1:] == pytest.approx(np.full(K - 1, 0.05))
+    assert np.count_nonzero(problem.matrix == 0.5) == K
+
+
+@pytest.mark.parametrize("K", range(3, 12))
+def test_a_circle_has_no_winner_and_no_tie(K):
+    problem = cyclic(K, condorcet=False)
+    assert problem.winner is None and np.count_nonzero(problem.matrix == 0.5) == K
+    for i in range(K):
+        assert problem.matrix[i, (i + 1) % K] == pytest.approx(0.9)
+    if K % 2:
+        assert len(problem.copeland_winners) == K
+        assert len(problem.borda_winners) == K  # equal but for the rounding of their sums
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: synthetic(0), "'n_arms' of 'synthetic' must be at least 1. Got 0."),
+        (lambda: synthetic(2.5), "'n_arms' of 'synthetic' must be a whole number. Got 2.5."),
+        (lambda: random_utilities(3, seed=-1), "'seed' of 'random_utilities' must be at least 0. Got -1."),
+        (lambda: bradley_terry(3, scale=0), "'scale' of 'bradley_terry' must be a finite number above 0. Got 0."),
+        (
+            lambda: random_tournament(2, condorcet=False),
+            "'n_arms' of 'random_tournament' without a Condorcet winner must be at least 3. Got 2.",
+        ),
+        (
+            lambda: cyclic(2, condorcet=False),
+            "'n_arms' of 'cyclic' without a Condorcet winner must be at least 3. Got 2.",
+        ),
+        (lambda: cyclic(4, gap=0.6), "'gap' of 'cyclic' must be above 0 and at most 1/2. Got 0.6."),
+    ],
+)
+def test_refused(make, message):
+    with pytest.raises(BadInput) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+def test_parse(tmp_path):
+    for spec in SPECS:
+        assert parse(spec, n_arms=5, seed=3).n_arms == 5
+    assert parse("synthetic").label == "synthetic, K = 48, linear link"
+    assert parse("random", n_arms=4, link="natural", seed=9).label == random_utilities(4, seed=9, link="natural").label
+    path = tmp_path / "mine.csv"
+    write_csv(cyclic(4), path)
+    assert parse(str(path), n_arms=4).label == parse(str(path)).label == "mine"
+
+
+def test_parse_refuses_what_it_cannot_use(tmp_path):
+    with pytest.raises(BadInput, match=r"Got 'sinthetic'\. Did you mean 'synthetic'\?"):
+        parse("sinthetic")
+    with pytest.raises(BadInput, match="'link' must not be given for 'cyclic'"):
+        parse("cyclic", link="logit")
+    path = tmp_path / "mine.csv"
+    write_csv(cyclic(4), path)
+    with pytest.raises(BadInput, match="'n_arms' must be 4, the number of arms in"):
+        parse(str(path), n_arms=5)
