@@ -31,7 +31,11 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("checks", "theory")
 
-__all__ = ["__version__", *sorted(_HOME), *_MODULES]  # noqa: PLE0604
+__all__ = [  # written out, because type checkers do not run code
+    "BadInput", "Outcome", "Policy", "Problem", "Result", "Slate", "Standing", "__version__", "best", "bradley_terry",
+    "checks", "cyclic", "duels", "from_matrix", "from_utilities", "make", "random_tournament", "random_utilities",
+    "ranking", "read_csv", "register", "restore", "simulate", "synthetic", "theory", "tie", "worst",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from multiduel import checks as checks

@@ -1,0 +1,41 @@
+# make paper   the paper's three algorithms on its synthetic problem: a table, a figure, the numbers
+# make test    every test and doctest
+# make lint    style, types, and who may import whom
+# make bench   speed
+# make clean   all of the above undone, the environment included
+#
+# Needs Python 3.11 or later and make; the rest is installed into .venv, once.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: install paper test lint bench clean
+
+install: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+paper: $(READY)
+	mkdir -p results
+	$(BIN)/multiduel simulate multi-rucb multi-sbm-feedback doubler-bai \
+	  --problem synthetic --arms 48 --link linear --slate-size 8 --horizon 1e6 --runs 50 --seed 0 \
+	  --json results/paper.json --plot results/paper.png
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf .venv results dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

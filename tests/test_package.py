@@ -1,0 +1,138 @@
+"""The project as a whole: light to import, true to its documents, open to policies from outside."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import multiduel as md
+from multiduel import checks
+from multiduel.engine.registry import POLICIES
+from multiduel.lab.reports import policy_markdown
+from multiduel.policies import ALL
+from tests.naive.stream import NaiveStream
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ("numba", "scipy", "matplotlib", "pyarrow", "sklearn", "dask", "fastapi")
+
+
+@pytest.fixture(scope="module")
+def pyproject():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str = "python") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text(name), re.M | re.S)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import multiduel", "from multiduel.cli import app; app(['--help'], standalone_mode=False)"],
+    ids=["import", "help"],
+)
+def test_light_to_start(code):
+    code += f"; import sys; print([name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip() == "[]"
+
+
+def test_every_public_name_resolves():
+    assert set(md.__all__) == {"__version__", *md._HOME, *md._MODULES}
+    for name in md.__all__:
+        assert getattr(md, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        md.nothing  # noqa: B018
+
+
+def test_the_core_needs_five_libraries(pyproject):
+    names = {re.match(r"[a-z-]+", need)[0] for need in pyproject["project"]["dependencies"]}
+    assert names == {"numpy", "numba", "scipy", "typer", "rich"}
+
+
+def test_constraints_pin_what_the_extras_name(pyproject):
+    lines = [line for line in text("constraints.txt").splitlines() if line and not line.startswith("#")]
+    pinned = {line.partition("==")[0] for line in lines}
+    assert all(re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line) for line in lines)
+    extras = pyproject["project"]["optional-dependencies"]
+    needed = [*pyproject["project"]["dependencies"], *extras["lab"], *extras["dev"]]
+    assert {re.match(r"[a-z-]+", need)[0] for need in needed} - {"multiduel"} <= pinned
+
+
+def test_readme_lists_exactly_the_policies_there_are():
+    wanted = {"policy", "---", *(f"`{spec.name}`" for spec in ALL)}  # without what other tests registered
+    current = "\n".join(line for line in policy_markdown().splitlines() if line.split(" | ")[0][2:] in wanted)
+    listed = re.search(r"<!-- policies: .*? -->\n(.*?)\n?<!-- /policies -->", text("README.md"), re.S)[1]
+    assert listed == current, "Put the output of 'multiduel policies --markdown' into README.md."
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/simulate.md"])
+def test_python_in_the_documents_runs(name, capsys):
+    for block in blocks(name):
+        exec(compile(block, name, "exec"), {"__name__": name})
+    if name == "README.md":
+        assert capsys.readouterr().out.rstrip().endswith("step by step")
+
+
+def test_commands_in_the_readme_are_understood():
+    from typer.testing import CliRunner
+
+    from multiduel.cli import app
+
+    commands = re.findall(r"^multiduel ([^#\n]*)", "\n".join(blocks("README.md", "")), re.M)
+    assert len(commands) >= 5
+    for command in commands:
+        args = command.split()
+        if args[0] == "simulate" and "--help" not in args:
+            args += ["--help"]  # parsed, not played
+        assert CliRunner().invoke(app, args).exit_code == 0, command
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/kernels.md", "docs/simulate.md"])
+def test_links_lead_somewhere(name):
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text(name)):
+        assert (ROOT / name).parent.joinpath(target).exists(), target
+
+
+def test_the_skeleton_in_contributing_is_a_policy(tmp_path, monkeypatch):
+    parts = dict(re.findall(r"<!-- skeleton: (\w+) -->\n```python\n(.*?)^```$", text("CONTRIBUTING.md"), re.M | re.S))
+    (tmp_path / "epsilon_greedy.py").write_text(parts["policy"])
+    (tmp_path / "naive_epsilon_greedy.py").write_text(parts["oracle"])
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT / 'src'}")
+    skeleton, naive = (importlib.import_module(name) for name in ("epsilon_greedy", "naive_epsilon_greedy"))
+    md.register(skeleton.SPEC)
+    try:
+        result = md.simulate("epsilon-greedy", md.synthetic(6), slate_size=3, horizon=100, runs=2)
+        assert (result.final > 0).all()
+
+        def oracle(n_arms, slate_size, words, **params):
+            return naive.Naive(n_arms, slate_size, NaiveStream(words), **params)
+
+        some = ("slates-valid", "outcomes-matter", "naive-oracle", "snapshot", "late-tells", "small-sizes")
+        report = checks.check("epsilon-greedy", oracle=oracle, only=some)
+        assert report.ok, str(report)
+    finally:
+        del POLICIES["epsilon-greedy"]
+        del sys.modules["epsilon_greedy"], sys.modules["naive_epsilon_greedy"]
+
+
+@pytest.mark.parametrize("name", ["ask_and_tell", "simulate_and_plot"])
+def test_examples_run(name, tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), str(tmp_path / "regret.png")]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert ("use 'step by step'" in done.stdout) if name == "ask_and_tell" else (tmp_path / "regret.png").exists()
