@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -43,53 +44,57 @@ def tie(*arms: int) -> Outcome:
     return Outcome("tie", arms)
 
 
-def wins_matrix(outcome: Outcome | Sequence[Sequence[float]] | Floats, arms: Sequence[int]) -> Floats:
-    """The wins among the slate's arms, checked: only arms that were shown, no arm against itself."""
-    if not isinstance(outcome, Outcome):
-        return _checked(outcome, arms)
+def wins_matrix(outcome: Outcome | Sequence[Sequence[float]] | Floats, arms: tuple[int, ...]) -> Floats:
+    """The wins among the slate's arms; only arms that were shown, no arm against itself. A matrix is taken as it is, if of
+    the right shape: its entries are checked where they are used (``explain`` says what is wrong with them)."""
     n = len(arms)
+    if not isinstance(outcome, Outcome):
+        return _matrix(outcome, n)
+    kind: str = outcome.kind
+    named: Any = outcome.arms
+    if kind == "ranking" and len(named) == n:
+        with contextlib.suppress(KeyError, TypeError):  # the usual case, without ado; the checks below name what is wrong
+            rank = dict(zip(named, range(n), strict=True))
+            ranks = np.array([rank[arm] for arm in arms])
+            return (ranks[:, None] < ranks).astype(np.float64)
     place = {arm: a for a, arm in enumerate(arms)}
-    named: tuple[int, ...] = sum(outcome.arms, ()) if outcome.kind == "duels" else outcome.arms
-    for arm in named:
+    for arm in sum(named, ()) if kind == "duels" else named:
         if arm not in place:
-            raise BadInput(f"Arm {arm!r} was not in this slate. It showed {tuple(arms)}.")
+            raise BadInput(f"Arm {arm!r} was not in this slate. It showed {arms}.")
     wins = np.zeros((n, n))
-    if outcome.kind == "duels":
-        for winner, loser in outcome.arms:
+    if kind == "duels":
+        for winner, loser in named:
             if winner == loser:
                 raise BadInput(f"An arm cannot beat itself. Got the duel ({winner}, {loser}).")
             wins[place[winner], place[loser]] += 1.0
         return wins
     if len(set(named)) < len(named):
-        raise BadInput(f"A {outcome.kind} must name each arm once. Got {named}.")
+        raise BadInput(f"A {kind} must name each arm once. Got {named}.")
     here = [place[arm] for arm in named]
-    if outcome.kind == "best":
+    if kind == "best":
         wins[here[0], :] = 1.0
-    elif outcome.kind == "worst":
+    elif kind == "worst":
         wins[:, here[0]] = 1.0
-    elif outcome.kind == "tie":
-        wins[np.ix_(here, here)] = 0.5
-    elif len(here) == n:
-        rank = np.empty(n, np.int64)
-        rank[here] = np.arange(n)
-        return (rank[:, None] < rank).astype(np.float64)
     else:
-        wins[np.ix_(here, here)] = np.triu(np.ones((len(here), len(here))), 1)
-    wins[range(n), range(n)] = 0.0
+        wins[np.ix_(here, here)] = 0.5 if kind == "tie" else np.triu(np.ones((len(here), len(here))), 1)
+    np.fill_diagonal(wins, 0.0)
     return wins
 
 
-def _checked(values: Any, arms: Sequence[int]) -> Floats:
-    n = len(arms)
+def _matrix(values: Any, n: int) -> Floats:
     try:
-        wins = np.array(values, np.float64)
+        wins = np.ascontiguousarray(values, np.float64)
     except (TypeError, ValueError):
-        raise BadInput(f"An outcome is made by ranking, best, worst, duels or tie, or is a matrix of wins. Got {values!r}.") from None
+        known = "ranking, best, worst, duels or tie"
+        raise BadInput(f"An outcome is made by {known}, or is a matrix of wins. Got {values!r}.") from None
     if wins.shape != (n, n):
         raise BadInput(f"A matrix of wins for this slate must be {n} x {n}. Got shape {wins.shape}.")
-    if not (wins >= 0.0).all() or not np.isfinite(wins).all():
-        a, b = np.argwhere(~((wins >= 0.0) & np.isfinite(wins)))[0]
-        raise BadInput(f"Wins must be finite and at least 0. Got {wins[a, b]} for arm {arms[a]} over arm {arms[b]}.")
-    if wins.diagonal().any():
-        raise BadInput("An arm cannot beat itself: the diagonal of a matrix of wins must be 0.")
     return wins
+
+
+def explain(wins: Floats, arms: tuple[int, ...]) -> BadInput:
+    """What is wrong with a matrix of wins."""
+    if wins.diagonal().any():
+        return BadInput("An arm cannot beat itself: the diagonal of a matrix of wins must be 0.")
+    a, b = np.argwhere(~((wins >= 0.0) & np.isfinite(wins)))[0]
+    return BadInput(f"Wins must be finite and at least 0. Got {wins[a, b]} for arm {arms[a]} over arm {arms[b]}.")

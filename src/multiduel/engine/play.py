@@ -18,26 +18,48 @@ class Matrix(NamedTuple):
     """A world given by a preference matrix: one independent coin per pair and round."""
 
     P: Floats  # f8[K, K]
-    scratch: Stream
 
 
 @compare.implement(Matrix)
-def duel(world: Matrix, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
+def toss(world: Matrix, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
     n = slate.shape[0]
     start = place(key, round)
-    pair = 0
+    for a in range(n):
+        i = slate[a]
+        for b in range(a + 1, n):
+            p = world.P[i, slate[b]]
+            won = 1.0 if chance(start, a * n + b) < p else 0.0
+            for later in range(1, rounds):
+                won += 1.0 if chance(start, (later * n + a) * n + b) < p else 0.0
+            wins[a, b] = won
+            wins[b, a] = rounds - won
+
+
+class BlockMatrix(NamedTuple):
+    """The same world for policies that commit to several arms for many rounds: a pair's coins are one binomial.
+
+    A world of its own because the binomial takes a second to compile, and few policies need it.
+    """
+
+    P: Floats  # f8[K, K]
+    scratch: Stream
+
+
+@compare.implement(BlockMatrix)
+def toss_blocks(world: BlockMatrix, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
+    n = slate.shape[0]
+    start = place(key, round)
     for a in range(n):
         i = slate[a]
         for b in range(a + 1, n):
             p = world.P[i, slate[b]]
             if rounds == 1:
-                won = 1.0 if chance(start, pair) < p else 0.0
+                won = 1.0 if chance(start, a * n + b) < p else 0.0
             else:
-                reseed(world.scratch, start, pair)
+                reseed(world.scratch, start, a * n + b)
                 won = float(binomial(world.scratch, rounds, p))
             wins[a, b] = won
             wins[b, a] = rounds - won
-            pair += 1
 
 
 def play(
@@ -56,8 +78,8 @@ def play(
     out: Floats,  # f8[4, checkpoints]
     slate: Ints,  # scratch
     wins: Floats,  # scratch
-) -> None:
-    """Play to the horizon, or until the budget is spent; call again to go on.
+) -> int:
+    """Play to the horizon, or until the budget is spent; call again to go on. Returns the arm recommended by then.
 
     Regret is summed as (rate) x (rounds) over stretches of equal rate, so that it is the same to the last bit whether a
     stretch was played as one event or in many.
@@ -69,7 +91,8 @@ def play(
     events = 0
     while t <= horizon and events < budget:
         events += 1
-        n, rounds = ask(params, state, rng, t, min(horizon + 1 - t, stride), slate)
+        left = horizon + 1 - t
+        n, rounds = ask(params, state, rng, t, left if left < stride else stride, slate)
 
         mean = 0.0
         worst = 0.0
@@ -80,13 +103,13 @@ def play(
             gap = gaps[slate[a]]
             times = seats(params, state, a)
             mean += gap
-            worst = max(worst, gap)
-            best = min(best, gap)
+            worst = gap if gap > worst else worst
+            best = gap if gap < best else best
             seated += gap * times
             taken += times
         mean /= n
-        seated /= taken
-        if mean != rate[0] or worst != rate[1] or best != rate[2] or seated != rate[3]:
+        seated = mean if taken == n else seated / taken
+        if not (mean == rate[0] and worst == rate[1] and best == rate[2] and seated == rate[3]):
             for kind in range(4):
                 total[kind] += rate[kind] * stretch
             rate[0] = mean
@@ -109,6 +132,7 @@ def play(
     clock[MARK] = mark
     clock[EVENTS] += events
     clock[STRETCH] = stretch
+    return recommend(params, state)
 
 
 def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> int:
@@ -117,14 +141,21 @@ def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> i
     return n
 
 
-def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Floats) -> None:
-    """One tell, also counted in ``tally`` for the leaderboard."""
+def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Floats) -> bool:
+    """One tell, also counted in ``tally`` for the leaderboard. Wins that are not wins change nothing and give False."""
     n = slate.shape[0]
+    compared = 0.0
     for a in range(n):
         for b in range(n):
-            if a != b:
+            if not 0.0 <= wins[a, b] < np.inf or (a == b and wins[a, b] != 0.0):
+                return False
+            compared += wins[a, b]
+    if compared > 0.0:
+        for a in range(n):
+            for b in range(n):
                 tally[slate[a], slate[b]] += wins[a, b]
-    tell(params, state, rng, round, slate, wins)
+        tell(params, state, rng, round, slate, wins)
+    return True
 
 
 def recommend_once(params: Any, state: Any) -> int:

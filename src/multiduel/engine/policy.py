@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.engine.outcomes import Outcome, wins_matrix
+from multiduel.engine.outcomes import Outcome, explain, wins_matrix
 from multiduel.engine.play import ask_once, recommend_once, tell_once
 from multiduel.engine.registry import describe, find, resolve
 from multiduel.engine.seeds import streams
@@ -72,15 +72,13 @@ class Policy:
 
     def ask(self) -> Slate:
         """The next slate. Ask again without telling as often as you like: answers may come late, or never."""
-        args = (self.params, self._state, self._rng, self._round + 1, self._slate)
-        self._ask.prepare(*args)
-        n = self._ask.call(*args)
+        n = self._ask(self.params, self._state, self._rng, self._round + 1, self._slate)
         self._round += 1
         label = self._label
-        slate = Slate(self._round, tuple([label[k] for k in self._slate[:n].tolist()]))
+        arms = tuple([label[k] for k in self._slate[:n].tolist()])
         if n > 1:
-            self._open[slate.round] = slate.arms
-        return slate
+            self._open[self._round] = arms
+        return Slate(self._round, arms)
 
     def tell(self, slate: Slate, outcome: Outcome | Sequence[Sequence[float]] | Floats) -> None:
         """What came of a slate: ranking, best, worst, duels, tie, or wins[a][b] of slate.arms[a] over slate.arms[b].
@@ -89,25 +87,25 @@ class Policy:
         """
         try:
             round, arms = slate
-            arms = tuple(arms)
+            shown = self._open.get(round)
         except (TypeError, ValueError):
             raise BadInput(f"'tell' takes the Slate that 'ask' returned. Got {slate!r}.") from None
-        if not isinstance(round, numbers.Integral) or not 1 <= round <= self._round:
-            raise BadInput(f"Round {round!r} was never asked. So far there were {self._round}.")
-        if len(arms) == 1 and round not in self._open:
-            return
-        if self._open.get(int(round)) != arms:
-            known = self._open.get(int(round))
-            what = f"showed {known}, not {arms}" if known else "is told already, or had a single arm"
-            raise BadInput(f"Round {round} {what}.")
+        if shown is None or shown != arms:
+            if len(arms) == 1 and 1 <= round <= self._round and shown is None:
+                return
+            raise self._not_open(round, arms)
         wins = wins_matrix(outcome, arms)
-        del self._open[int(round)]
-        if not wins.any():
-            return
-        inner = np.array([self._inner[arm] for arm in arms])
-        args = (self.params, self._state, self._rng, int(round), inner, wins, self._tally)
-        self._tell.prepare(*args)
-        self._tell.call(*args)
+        inner = self._inner
+        places = np.array([inner[arm] for arm in arms])
+        if not self._tell(self.params, self._state, self._rng, round, places, wins, self._tally):
+            raise explain(wins, arms)
+        del self._open[round]
+
+    def _not_open(self, round: Any, arms: Any) -> BadInput:
+        if not isinstance(round, int) or not 1 <= round <= self._round:
+            return BadInput(f"Round {round!r} was never asked. So far there were {self._round}.")
+        shown = self._open.get(round)
+        return BadInput(f"Round {round} " + (f"showed {shown}, not {arms}." if shown else "is told already, or had a single arm."))
 
     def forget(self, slate: Slate) -> None:
         """This slate will never be told: drop it from the open ones. Only memory is saved by it."""
@@ -127,8 +125,8 @@ class Policy:
 
     def recommend(self) -> int:
         """The arm it would bet on now."""
-        self._recommend.prepare(self.params, self._state)
-        return self._label[self._recommend.call(self.params, self._state)]
+        arm: int = self._recommend(self.params, self._state)
+        return self._label[arm]
 
     def leaderboard(self, confidence: float = 0.95) -> list[Standing]:
         """Arms by the share of their duels won, with an interval for each.
@@ -167,7 +165,9 @@ class Policy:
         }
 
 
-def make(name: str, *, n_arms: int, slate_size: int = 2, seed: int | None = None, horizon: int | None = None, **params: Any) -> Policy:
+def make(
+    name: str, *, n_arms: int, slate_size: int = 2, seed: int | None = None, horizon: int | None = None, **params: Any
+) -> Policy:
     """A policy by its name (``multiduel policies`` lists them) for ``n_arms`` arms, at most ``slate_size`` in a slate."""
     spec = find(name)
     whole("n_arms", n_arms, 1, of=name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -104,20 +105,20 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any
     if math.isnan(value) or (isinstance(default, int) and value != math.floor(value)):
         raise BadInput(f"{where} must be a {'whole ' if isinstance(default, int) else ''}number. Got {given!r}.")
     limits = (
-        (parameter.at_least, "at least", lambda limit: value >= limit),
-        (parameter.above, "above", lambda limit: value > limit),
-        (parameter.at_most, "at most", lambda limit: value <= limit),
-        (parameter.below, "below", lambda limit: value < limit),
+        (parameter.at_least, "at least", operator.ge),
+        (parameter.above, "above", operator.gt),
+        (parameter.at_most, "at most", operator.le),
+        (parameter.below, "below", operator.lt),
     )
     for limit, words_of, holds in limits:
-        if limit is not None and not holds(limit):
+        if limit is not None and not holds(value, limit):
             raise BadInput(f"{where} must be {words_of} {limit:g}. Got {given}.")
-    return int(given) if isinstance(default, int) and not isinstance(given, str) else type(default)(value)
+    return int(given) if isinstance(default, int) and isinstance(given, int) else type(default)(value)  # ints stay exact
 
 
 def describe(params: Any) -> dict[str, Any]:
     """Params as words and numbers that JSON can hold, the machine's beside the policy's; ``resolve`` takes them back."""
-    cards = {spec.params: spec for spec in (*POLICIES.values(), *MACHINES.values())}
+    cards: dict[type, Any] = {spec.params: spec for spec in (*POLICIES.values(), *MACHINES.values())}
     card = cards[type(params)]
     words: dict[str, Any] = {}
     for name, value in params._asdict().items():

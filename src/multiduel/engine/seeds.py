@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.kernels.arrays import Ints, Stream
-from multiduel.kernels.random import stream
 
 
 class Streams(NamedTuple):
@@ -17,9 +16,9 @@ class Streams(NamedTuple):
 
 
 def streams(seed: np.random.SeedSequence, n_arms: int) -> Streams:
-    """A run's streams: the same whenever asked (NumPy's own ``spawn`` would give others the second time)."""
-    labels, policy, world = (np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k)) for k in range(3))
-    return Streams(np.random.default_rng(labels).permutation(n_arms), stream(policy), world.generate_state(1, np.uint64)[0])
+    """A run's streams: independent words of its seed, the same whenever asked."""
+    words = seed.generate_state(5 + n_arms, np.uint64).astype(np.uint64)
+    return Streams(words[5:].argsort(), words[:4], words[4])
 
 
 def run_seeds(seed: int, runs: int) -> list[np.random.SeedSequence]:

@@ -50,6 +50,30 @@ def argmax(values: Floats, rng: Stream) -> int:
 
 
 @kernel
+def argmin(values: Floats, rng: Stream) -> int:
+    """Index of the smallest value, uniform among exact ties (one draw, only if tied). Values >= 0; inf: not this one."""
+    keys = values.view(np.int64)
+    best = keys[0]
+    for k in range(keys.shape[0]):
+        best = keys[k] if keys[k] < best else best
+    tied = 0
+    first = 0
+    for k in range(keys.shape[0]):
+        same = keys[k] == best
+        tied += 1 if same else 0
+        first += k if same else 0
+    if tied == 1:
+        return first
+    skip = below(rng, tied)
+    for k in range(keys.shape[0]):
+        if keys[k] == best:
+            if skip == 0:
+                return k
+            skip -= 1
+    return 0
+
+
+@kernel
 def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, rng: Stream) -> None:
     """Seat ``count`` distinct arms, uniform among pool[:size], at slate[seated:]. One draw an arm; the pool is reordered."""
     for a in range(count):
@@ -76,3 +100,18 @@ def most_winning(W: Floats) -> int:
             best_share = share
             best = i
     return best
+
+
+@kernel
+def seat(slate: Ints, taken: Ints, seated: int, arm: int) -> int:
+    """Give ``arm`` one more seat: its own place in the slate or, if it has one, one more in ``taken`` there.
+
+    Returns how many places are filled.
+    """
+    for a in range(seated):
+        if slate[a] == arm:
+            taken[a] += 1
+            return seated
+    slate[seated] = arm
+    taken[seated] = 1
+    return seated + 1

@@ -34,6 +34,8 @@ def kl_upper(p: float, level: float) -> float:
     for _ in range(60):
         if q >= 1.0:
             return 1.0
+        if q <= p:  # the level is lost in rounding
+            return p
         step = (kl(p, q) - level) * q * (1.0 - q) / (q - p)
         if not step > 1e-14:
             break

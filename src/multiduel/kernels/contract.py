@@ -85,6 +85,7 @@ class PolicySpec:
     use: str  # when to use it, in plain words
     anytime: bool = True  # False: needs the horizon as a parameter
     commits: str = "exact"  # committing ahead agrees with stepping "exact"-ly or in "distribution"
+    blocks: bool = False  # commits to slates of two or more arms for many rounds (worlds then draw binomials)
     parameters: dict[str, Parameter] = field(default_factory=dict)
     exceptions: dict[str, str] = field(default_factory=dict)  # conformance check -> why it does not hold
 

@@ -19,7 +19,6 @@ import inspect
 import pathlib
 import sys
 import sysconfig
-import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -32,7 +31,10 @@ JIT: bool = not numba.config.DISABLE_JIT
 
 # No reference counts in compiled code (kernels allocate nothing: every array comes from outside), and division by zero
 # gives inf or nan as in NumPy instead of a branch that could raise.
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
+# A State is many arrays, so a call that passes one on costs more than most kernels do: implementations are inlined.
+INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 
 KERNELS = pathlib.Path(__file__).resolve().parent
 INSTALLED = tuple(pathlib.Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib"))
@@ -41,13 +43,25 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """A helper that compiled code may call; with JIT off, the function itself."""
-    return numba.njit(function, **OPTIONS)  # type: ignore[no-any-return]
+    """A helper that compiled code may call. Called from Python it stays plain Python: nothing is compiled for it alone."""
+    return _jitable(function, function)
 
 
 def wrapping(function: F) -> F:
-    """For arithmetic modulo 2^64, of which NumPy's scalars warn when the JIT is off."""
-    return function if JIT else np.errstate(over="ignore")(function)
+    """A kernel of arithmetic modulo 2^64, of which NumPy's scalars would warn in plain Python."""
+    return _jitable(np.errstate(over="ignore")(function), function)
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """A kernel or implementation compiled on its own, uncached: for tests and experiments. With JIT off, as it is."""
+    return numba.njit(getattr(function, "py_func", function), error_model="numpy", _nrt=False) if JIT else function
+
+
+def _jitable(plain: F, function: Callable[..., Any]) -> F:
+    plain.py_func = function  # type: ignore[attr-defined]
+    if JIT:
+        overload(plain, jit_options=OPTIONS, strict=False)(lambda *args: function)
+    return plain
 
 
 class Generic:
@@ -91,7 +105,7 @@ def generic(stub: Callable[..., Any] | None = None, *, optional: bool = False) -
             return _bare(made.find(params.instance_class))
 
         typing.__signature__ = inspect.signature(_bare(stub))  # type: ignore[attr-defined]
-        overload(made, jit_options=OPTIONS)(typing)
+        overload(made, jit_options=INLINED)(typing)
     return made
 
 
@@ -105,7 +119,7 @@ class Entry:
 
     def __init__(self, function: Callable[..., Any], shape: tuple[Any, ...], label: str) -> None:
         self.label = label
-        self.compile_seconds = 0.0
+        self.ready = not JIT
         self.call = function
         if JIT:
             kind = f"{function.__name__}_{shape[0].__module__.rpartition('.')[2]}_{_digest(repr(shape).encode())}"
@@ -114,18 +128,22 @@ class Entry:
             copy.__qualname__, copy.__module__ = self.name, function.__module__
             self.call = numba.njit(copy, cache=True, nogil=True, **OPTIONS)
 
+    def __call__(self, *args: Any) -> Any:
+        if not self.ready:
+            self.prepare(*args)
+        return self.call(*args)
+
     def prepare(self, *args: Any) -> None:
         """Load the compiled code from disk, or compile and store it, before the first call."""
-        if not JIT or self.call.signatures:  # type: ignore[attr-defined]
+        if self.ready:
             return
-        start = time.perf_counter()
         folder = pathlib.Path(self.call.stats.cache_path)  # type: ignore[attr-defined]
         if not any(folder.glob(f"*{self.name}-*.nbi")):
             announce(self.label)
             for stale in folder.glob(f"*{self.family}_*"):
                 stale.unlink(missing_ok=True)
         self.call.compile(tuple(numba.typeof(value) for value in args))  # type: ignore[attr-defined]
-        self.compile_seconds = time.perf_counter() - start
+        self.ready = True
 
 
 def announce(label: str) -> None:

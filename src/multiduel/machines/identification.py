@@ -79,23 +79,15 @@ def absorb(params: Any, state: State, row: int, arm: int, won: float, lost: floa
     state.N[row, arm] += won + lost
     progress = state.progress[row]
     progress[FED] += 1
-    if progress[STOPPED] == 1:
-        return
-    if progress[FED] >= progress[LENGTH]:
-        plan(params, state, row, rng)
-        progress[ROUND] += 1
-    elif params.test == 1 and progress[ROUND] > 1:
-        queued = progress[LENGTH]
-        first, second = state.queue[row, 0], state.queue[row, 1]
-        plan(params, state, row, rng)
-        if progress[STOPPED] == 0:  # not yet: go on with the round under way
-            state.queue[row, 0], state.queue[row, 1] = first, second
-            progress[LENGTH], progress[CURSOR], progress[FED] = queued, 1, 1
+    complete = progress[FED] >= progress[LENGTH]
+    if progress[STOPPED] == 0 and (complete or (params.test == 1 and progress[ROUND] > 1)):
+        plan(params, state, row, complete, rng)
 
 
 @kernel
-def plan(params: Any, state: State, row: int, rng: Stream) -> None:
-    """h* = argmax mean; l* = argmax over the rest of the upper bound; stop if they are apart, else sample both."""
+def plan(params: Any, state: State, row: int, complete: bool, rng: Stream) -> None:
+    """h* = argmax mean; l* = argmax over the rest of the upper bound; stop if they are apart. If the round is complete,
+    the next one samples both."""
     S, N, value, progress = state.S, state.N, state.value, state.progress[row]
     n_arms = value.shape[0]
     level = math.log(K1 * n_arms / state.delta[row]) + params.radius * math.log(float(progress[ROUND]))
@@ -117,17 +109,20 @@ def plan(params: Any, state: State, row: int, rng: Stream) -> None:
     rival = argmax(value, rng)
     progress[ANSWER] = h
     progress[STOPPED] = 1 if value[rival] - floor < params.epsilon else 0
-    state.queue[row, 0] = h
-    state.queue[row, 1] = rival
-    progress[LENGTH], progress[CURSOR], progress[FED] = 2, 0, 0
+    if complete:
+        state.queue[row, 0] = h
+        state.queue[row, 1] = rival
+        progress[LENGTH] = 2
+        progress[CURSOR] = 0
+        progress[FED] = 0
+        progress[ROUND] += 1
 
 
 def rearm(params: Any, state: State, row: int, delta: float, rng: Stream) -> None:
-    """A new delta, the counts kept: clear the stop and plan from what is known."""
-    progress = state.progress[row]
+    """A new delta, the counts kept: clear the stop and go on with the queue; the next plan decides."""
     state.delta[row] = delta
-    if progress[ROUND] > 1 and state.S.shape[1] > 1:
-        plan(params, state, row, rng)
+    if state.S.shape[1] > 1:
+        state.progress[row, STOPPED] = 0
 
 
 def has_stopped(params: Any, state: State, row: int) -> bool:

@@ -34,7 +34,7 @@ class State(NamedTuple):
     N: Floats  # f8[rows, K]  n_k
     tau: Ints  # i8[rows]     1 + advances
     lead: Ints  # i8[rows]     the arm played most
-    index: Floats  # f8[K]        scratch
+    indices: Floats  # f8[K]        scratch
 
 
 @allocate.implement(Params)
@@ -63,11 +63,12 @@ def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> i
     best = 0.0
     if state.N[row, lead] > 0.0:
         best = kl_upper(state.S[row, lead] / state.N[row, lead], level / state.N[row, lead])
-    index = state.index
+    lead_index = best
+    index = state.indices
     for k in range(index.shape[0]):
         n = state.N[row, k]
         if k == lead and n > 0.0:
-            index[k] = best
+            index[k] = lead_index
             continue
         if n == 0.0:
             index[k] = math.inf

@@ -6,6 +6,8 @@ Deviates   nothing; the paper's uniform prior Beta(1, 1) is a parameter.
 
     Advance       theta_k ~ Beta(S_k + 1, F_k + 1) for every arm; return argmax_k theta_k
     Feedback(b)   S_k <- S_k + 1 if b = 1, else F_k <- F_k + 1
+
+``draws = lazy`` holds the race of the thetas by ``kernels.thompson``: the same law, from few draws.
 """
 
 from __future__ import annotations
@@ -14,56 +16,63 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Stream
+from multiduel.kernels.arrays import Stream
 from multiduel.kernels.contract import MachineSpec, Parameter
-from multiduel.kernels.random import beta
+from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.thompson import DIRECT, DRAWS, LAZY, Race, draw, draw_directly, forget_all, learn, new_race
 from multiduel.machines.contract import advance, allocate, answer, feedback, reset
 
 
 class Params(NamedTuple):
     prior: float = 1.0  # Beta(prior, prior)
+    draws: int = DIRECT
 
 
 class State(NamedTuple):
-    S: Floats  # f8[rows, K]  wins
-    F: Floats  # f8[rows, K]  losses
+    races: Race  # a row for every machine: a = S + prior, b = F + prior
 
 
 @allocate.implement(Params)
 def allocate_thompson(params: Params, rows: int, n_arms: int) -> State:
-    return State(np.zeros((rows, n_arms)), np.zeros((rows, n_arms)))
+    one = new_race(n_arms, params.prior)
+    return State(one._replace(**{field: np.tile(array, (rows, 1)) for field, array in one._asdict().items()}))
+
+
+@kernel
+def race_of(state: State, row: int) -> Race:
+    r = state.races
+    return Race(
+        r.a[row], r.b[row], r.log_B[row], r.hazard[row], r.slope[row], r.is_open[row], r.opened[row], r.tally[row], r.level[row]
+    )
 
 
 @reset.implement(Params)
 def forget(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
-    for k in range(state.S.shape[1]):
-        state.S[row, k] = 0.0
-        state.F[row, k] = 0.0
+    forget_all(race_of(state, row), params.prior)
 
 
 @advance.implement(Params)
 def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
-    best = -1.0
-    arm = 0
-    for k in range(state.S.shape[1]):
-        theta = beta(rng, state.S[row, k] + params.prior, state.F[row, k] + params.prior)
-        if theta > best:
-            best = theta
-            arm = k
-    return arm
+    if params.draws == LAZY:
+        return draw(race_of(state, row), rng)
+    return draw_directly(race_of(state, row), rng)
 
 
 @feedback.implement(Params)
-def learn(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
-    state.S[row, arm] += won
-    state.F[row, arm] += lost
+def absorb(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+    if params.draws == LAZY:
+        learn(race_of(state, row), arm, won, lost)
+    else:
+        state.races.a[row, arm] += won
+        state.races.b[row, arm] += lost
 
 
 @answer.implement(Params)
 def name(params: Params, state: State, row: int) -> int:
+    a, b = state.races.a, state.races.b
     best = 0
-    for k in range(1, state.S.shape[1]):
-        if state.S[row, k] + state.F[row, k] > state.S[row, best] + state.F[row, best]:
+    for k in range(1, a.shape[1]):
+        if a[row, k] + b[row, k] > a[row, best] + b[row, best]:
             best = k
     return best
 
@@ -74,5 +83,5 @@ SPEC = MachineSpec(
     params=Params,
     cite="agrawal2012",
     kind="bandit",
-    parameters={"prior": Parameter(meaning="the belief before any duel is Beta(prior, prior)", at_least=1.0)},
+    parameters={"prior": Parameter(meaning="the belief before any duel is Beta(prior, prior)", at_least=1.0), "draws": DRAWS},
 )

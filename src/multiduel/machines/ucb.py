@@ -49,7 +49,7 @@ class State(NamedTuple):
     lift: Floats  # f8[rows]     floor of sqrt(n_lead) times the bonus factor
     ceiling: Floats  # f8[rows]     bonus factor at `until`
     widest: Floats  # f8[rows]     ceiling of every other arm's 1 / sqrt(n_k)
-    index: Floats  # f8[K]        scratch
+    indices: Floats  # f8[K]        scratch
 
 
 @allocate.implement(Params)
@@ -94,6 +94,8 @@ def clock(params: Params, state: State, row: int, round: int) -> int:
 def slack(state: State, row: int) -> float:
     """n_lead times (a floor of the lead's index minus `rest`): positive means the lead wins."""
     lead = state.lead[row]
+    if state.rest[row] == math.inf:
+        return -1.0
     return state.S[row, lead] + state.lift[row] - state.rest[row] * state.N[row, lead]
 
 
@@ -109,7 +111,7 @@ def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> i
 @kernel
 def scan(params: Params, state: State, row: int, tau: int, rng: Stream) -> int:
     """The argmax over all arms, and new bounds for the rounds to come."""
-    index = state.index
+    index = state.indices
     lead = state.lead[row]
     refresh(state, row, lead)
     half = 0.5 * (params.alpha + 2.0)

@@ -9,7 +9,7 @@ import numpy as np
 from multiduel.kernels.arrays import Ints, Stream
 from multiduel.kernels.contract import Parameter
 from multiduel.kernels.dispatch import kernel
-from multiduel.kernels.random import below, binomial
+from multiduel.kernels.random import below, binomial, uniform
 from multiduel.machines.contract import advance, allocate, answer, feedback, hold
 
 TOSS, HALF = 0, 1
@@ -37,9 +37,19 @@ def step(machine: Any, coin: int, state: State, rng: Stream, round: int, limit: 
         state.y[0] = y
         return 2, 1
     rounds = hold(machine, state.S, x, x, limit)
-    heads = 0.5 * rounds if coin == HALF else float(binomial(rng, rounds, 0.5))
+    heads = toss(coin, rounds, rng)
     feedback(machine, state.S, x, x, heads, rounds - heads, rng)
     return 1, rounds
+
+
+@kernel
+def toss(coin: int, rounds: int, rng: Stream) -> float:
+    """What ``rounds`` self-duels feed back: heads of as many fair coins, or their mean."""
+    if coin == HALF:
+        return 0.5 * rounds
+    if rounds == 1:
+        return 1.0 if uniform(rng) < 0.5 else 0.0
+    return float(binomial(rng, rounds, 0.5))
 
 
 @kernel

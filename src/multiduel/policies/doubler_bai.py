@@ -148,6 +148,7 @@ SPEC = PolicySpec(
     assumes="utilities with a linear link, or a finite gamma of Property 1",
     regret="O(ln T)",
     use="Very long experiments, two options at a time: it explores in few, well separated phases and then plays one pair.",
+    blocks=True,
     parameters={
         "machine": Parameter(meaning="the best-arm-identification machine", machines="identifier"),
         "a": Parameter(meaning="epochs end at floor(a^(b^i))", above=1.0),

@@ -17,10 +17,10 @@ Deviates   nothing. ``priority = always`` is the reading of the paper's prose, w
         else, a fair coin:  A <- B and m - 1 arms uniformly from C \\ B;   or   A <- m arms uniformly from C \\ B
       compare all pairs of A; update W
 
-How it is computed. u_ij >= 1/2 means d <= 0 or d^2 / N_ij <= 4 alpha ln t, where d = W_ji - W_ij: no square root, and
-a number per pair that changes only when the pair duels. Z[i] is its largest value over j, so C = { i : Z[i] <= 4 alpha ln t }.
-Nothing is observed while |C| = 1, so the next round with news is the first t at which another arm's Z is reached:
-all rounds before it are one commitment.
+How it is computed. u_ij >= 1/2 means d <= 0 or ln t >= d^2 / (4 alpha N_ij), where d = W_ji - W_ij: no square root, and a
+number per pair that changes only when the pair duels. Z[i] is its largest value over j, so C = { i : Z[i] <= ln t }. Nothing
+is observed while |C| = 1, so the next round with news is the first t at which ln t reaches another arm's Z: all rounds before
+it are one commitment.
 
 >>> from multiduel import make, ranking
 >>> policy = make("multi-rucb", n_arms=5, slate_size=3, seed=0)
@@ -37,8 +37,8 @@ import numpy as np
 
 from multiduel.kernels.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import draw_distinct, most_winning
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import uniform
 
 COIN, ALWAYS = 0, 1
@@ -53,35 +53,38 @@ class Params(NamedTuple):
 
 class State(NamedTuple):
     W: Floats  # f8[K, K]  W[i, j] wins of i over j
-    Z: Floats  # f8[K]     max over j of d^2 / N_ij where d > 0; of a candidate, only as far as it matters (see learn)
+    Z: Floats  # f8[K]     max over j of d^2 / (4 alpha N_ij) where d > 0; of a candidate, only as far as it matters (see learn)
+    log_t: Floats  # f8[1]     ln t of the last ask
     B: Ints  # i8[1]     the hypothesised best arm, or NONE
     pool: Ints  # i8[K + 1] scratch: the candidates
 
 
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
-    return State(np.zeros((n_arms, n_arms)), np.zeros(n_arms), np.full(1, NONE), np.zeros(n_arms + 1, np.int64))
+    W = np.zeros((n_arms, n_arms))
+    return State(W, np.zeros(n_arms), np.zeros(1), np.full(1, NONE), np.zeros(n_arms + 1, np.int64))
 
 
 @ask.implement(Params)
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     Z, B, pool = state.Z, state.B, state.pool
     m = params.slate_size
-    threshold = 4.0 * params.alpha * math.log(float(round))
+    log_t = math.log(float(round))
+    state.log_t[0] = log_t
 
     size = 0  # C <- { c : u_cj >= 1/2 for all j }, in pool[:size]
-    nearest = math.inf  # the smallest Z outside C
     for i in range(Z.shape[0]):
-        inside = Z[i] <= threshold
         pool[size] = i
-        size += 1 if inside else 0
-        nearest = min(nearest, math.inf if inside else Z[i])
-    if B[0] != NONE and Z[B[0]] > threshold:  # B <- B intersect C
+        size += 1 if Z[i] <= log_t else 0
+    if B[0] != NONE and Z[B[0]] > log_t:  # B <- B intersect C
         B[0] = NONE
 
     if size == 1:  # |C| = 1: B <- C, A <- C; nothing is observed
         B[0] = slate[0] = pool[0]
-        return 1, quiet_rounds(nearest / (4.0 * params.alpha), round, limit)
+        nearest = math.inf  # the smallest Z outside C
+        for i in range(Z.shape[0]):
+            nearest = min(nearest, Z[i] if i != pool[0] else math.inf)
+        return 1, quiet_rounds(nearest, round, limit)
     if 1 < size <= m:  # 1 < |C| <= m: A <- C
         for a in range(size):
             slate[a] = pool[a]
@@ -104,30 +107,17 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return m, 1
 
 
-@kernel
-def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
-    """How many rounds, this one included, pass before ln t >= log_wake, and at most ``limit``."""
-    if log_wake >= math.log(float(round) + float(limit)) + 1e-9:
-        return limit
-    wake = max(int(math.ceil(math.exp(log_wake))), round + 1)
-    while wake > round + 1 and math.log(wake - 1.0) >= log_wake:  # exp and ceil may miss by one; the logarithm decides
-        wake -= 1
-    while math.log(float(wake)) < log_wake:
-        wake += 1
-    return min(wake - round, limit)
-
-
 @tell.implement(Params)
 def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     # Every pair of a candidate passes its test now, and with t growing will pass for ever unless it duels again. So for
     # candidates Z may start anew from the pairs of this slate. An arm outside C (C was empty, or this tell is late)
     # needs its whole row.
-    W, Z = state.W, state.Z
+    W, Z, log_t = state.W, state.Z, state.log_t[0]
     n = slate.shape[0]
-    threshold = 4.0 * params.alpha * math.log(float(round))
+    scale = 0.25 / params.alpha
     outside = False
     for a in range(n):
-        outside |= Z[slate[a]] > threshold
+        outside |= Z[slate[a]] > log_t
         Z[slate[a]] = 0.0
     for a in range(n):
         i = slate[a]
@@ -140,7 +130,7 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
             w_ji = W[j, i] + wins[b, a]
             W[i, j] = w_ij
             W[j, i] = w_ji
-            z = (w_ji - w_ij) * abs(w_ji - w_ij) / (w_ij + w_ji)
+            z = scale * (w_ji - w_ij) * abs(w_ji - w_ij) / (w_ij + w_ji)
             z_i = max(z_i, z)
             Z[j] = max(Z[j], -z)
         Z[i] = z_i
@@ -150,7 +140,7 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
             for j in range(Z.shape[0]):
                 d = W[j, i] - W[i, j]
                 if d > 0.0:
-                    Z[i] = max(Z[i], d * d / (W[i, j] + W[j, i]))
+                    Z[i] = max(Z[i], scale * d * d / (W[i, j] + W[j, i]))
 
 
 @recommend.implement(Params)

@@ -1,0 +1,28 @@
+"""Rounds in which nothing can happen: how long until a logarithm of time reaches a level."""
+
+from __future__ import annotations
+
+import math
+
+from multiduel.kernels.dispatch import kernel
+
+
+@kernel
+def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
+    """How many rounds, this one included, pass before ln t >= log_wake, and at most ``limit``."""
+    if log_wake >= math.log(float(round) + float(limit)) + 1e-9:
+        return limit
+    wake = max(int(math.ceil(math.exp(log_wake))), round + 1)
+    while wake > round + 1 and math.log(wake - 1.0) >= log_wake:  # exp and ceil may miss by one; the logarithm decides
+        wake -= 1
+    while math.log(float(wake)) < log_wake:
+        wake += 1
+    return min(wake - round, limit)
+
+
+@kernel
+def quiet_through(log_wake: float, round: int, limit: int) -> int:
+    """The same for a test made after each round: rounds up to and including the first with ln t >= log_wake."""
+    if math.log(float(round)) >= log_wake:
+        return 1
+    return min(quiet_rounds(log_wake, round, limit) + 1, limit)
