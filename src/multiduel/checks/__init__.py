@@ -1,0 +1,132 @@
+"""The conformance suite: what every registered policy must pass, yours included.
+
+    from multiduel import checks, register
+    register(my_policy.SPEC)
+    print(checks.check("my-policy", oracle=my_oracle))
+
+An exception is declared in the policy's card, ``SPEC.exceptions = {check: reason}``. A declared check must then fail:
+an exception that is no longer needed is a failure too. The policy must live in a module that another process can
+import, because one of the checks plays it without the compiler.
+
+>>> from multiduel import checks
+>>> print(checks.check("uniform", only=["header"]))
+uniform: 1 of 1 checks passed
+  passed    header
+>>> len(checks.CHECKS)
+14
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from multiduel.checks import agreement, behaviour, boundary, symmetry
+from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
+from multiduel.errors import BadInput, did_you_mean
+
+CHECKS: dict[str, Callable[[Subject], None]] = {
+    "slates-valid": behaviour.slates_valid,
+    "outcomes-matter": behaviour.outcomes_matter,
+    "relabelling": symmetry.relabelling,
+    "compiled-equals-plain": agreement.compiled_equals_plain,
+    "naive-oracle": agreement.naive_oracle,
+    "commit-equals-step": agreement.commit_equals_step,
+    "snapshot": agreement.snapshot,
+    "reproducible": agreement.reproducible,
+    "late-tells": behaviour.late_tells,
+    "beats-uniform": behaviour.beats_uniform,
+    "small-sizes": behaviour.small_sizes,
+    "bad-input": boundary.bad_input,
+    "no-recompilation": boundary.no_recompilation,
+    "header": boundary.header,
+}
+
+__all__ = ["CHECKS", "Failed", "Finding", "Report", "Skipped", "Subject", "check", "run"]
+
+
+class Finding(NamedTuple):
+    """How a check ended: passed, failed, skipped, excepted (fails, as declared) or unneeded (declared, yet passes)."""
+
+    policy: str
+    check: str
+    status: str
+    reason: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.status in ("passed", "skipped", "excepted")
+
+    def __str__(self) -> str:
+        return f"{self.status:9} {self.check}{': ' if self.reason else ''}{self.reason}"
+
+
+class Report(NamedTuple):
+    """All findings about one policy."""
+
+    policy: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(finding.ok for finding in self.findings)
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if not finding.ok)
+
+    def __str__(self) -> str:
+        passed = sum(finding.status == "passed" for finding in self.findings)
+        lines = [
+            f"{self.policy}: {passed} of {len(self.findings)} checks passed",
+            *(f"  {finding}" for finding in self.findings),
+        ]
+        return "\n".join(lines)
+
+
+def check(
+    policy: str, *, oracle: OracleMaker | None = None, only: Iterable[str] | None = None, **params: Any
+) -> Report:
+    """Put a registered policy, with these parameters, through all checks or ``only`` some.
+
+    ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
+    of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream
+    (xoshiro256++) starts, and the arms are the kernel's own numbers.
+    """
+    chosen = list(CHECKS) if only is None else list(only)
+    findings: list[Finding] = []
+    for name in chosen:
+        finding = run(name, policy, oracle=oracle, **params)
+        findings.append(finding)
+        if name == "slates-valid" and not finding.ok:  # compiled code does not check indices: playing on could do harm
+            findings += [
+                Finding(policy, rest, "failed", "Not tried, because its slates are not valid.")
+                for rest in chosen
+                if rest != name
+            ]
+            break
+    return Report(policy, tuple(findings))
+
+
+def run(name: str, policy: str, *, oracle: OracleMaker | None = None, **params: Any) -> Finding:
+    """Put a registered policy through one check."""
+    if name not in CHECKS:
+        raise BadInput(f"There is no check '{name}'.{did_you_mean(name, CHECKS)} There are: {', '.join(CHECKS)}.")
+    subject = Subject(policy, params, oracle)
+    exceptions = subject.spec.exceptions
+    unknown = next((key for key in exceptions if key not in CHECKS), None)
+    if unknown is not None:
+        raise BadInput(f"'exceptions' of '{policy}' names no check: {unknown!r}.{did_you_mean(unknown, CHECKS)}")
+    declared = exceptions.get(name)
+    try:
+        CHECKS[name](subject)
+    except Skipped as reason:
+        return Finding(policy, name, "skipped", str(reason))
+    except Exception as error:
+        if declared:
+            return Finding(policy, name, "excepted", declared)
+        seen = str(error) if isinstance(error, Failed) else f"It raised {type(error).__name__}: {error}"
+        return Finding(policy, name, "failed", seen)
+    if declared:
+        return Finding(policy, name, "unneeded", f"The declared exception is no longer needed: {declared}")
+    return Finding(policy, name, "passed")

@@ -1,0 +1,218 @@
+"""What a policy shows to the outside: errors that explain, one compilation for all sizes, a header that can be read."""
+
+from __future__ import annotations
+
+import doctest
+import random
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from multiduel.checks.subject import HORIZON, MIXED, Failed, Skipped, Subject, coins, played, require
+from multiduel.engine.outcomes import best, duels, ranking
+from multiduel.engine.play import BlockMatrix, Matrix, play
+from multiduel.engine.policy import Policy, Slate, make
+from multiduel.engine.registry import MACHINES
+from multiduel.errors import BadInput
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.dispatch import JIT, entry
+from multiduel.policies import ALL, CITATIONS
+
+
+def bad_input(subject: Subject) -> None:
+    """Wrong parameters, slates and outcomes raise BadInput with a sentence, and change nothing."""
+    for what, wrong in _wrong_parameters(subject):
+        values: dict[str, Any] = {"n_arms": 4, "horizon": HORIZON} | dict(subject.given) | wrong
+        _refused(what, lambda values=values: make(subject.name, **values))  # type: ignore[misc]
+    policy = subject.make(MIXED.n_arms, 3, seed=2)
+    coin = random.Random(2)
+    told, open_slate = _two_slates(policy, coin)
+    before = policy.snapshot()
+    for what, act in _wrong_tells(policy, told, open_slate):
+        _refused(what, act)
+        after = policy.snapshot()
+        changed = [part for part, value in before.items() if value != after[part]]
+        require(
+            not changed, f"Refused input must change nothing. After {what}, these parts differ: {', '.join(changed)}."
+        )
+
+
+def _refused(what: str, act: Callable[[], Any]) -> None:
+    try:
+        act()
+    except BadInput as error:
+        require(
+            re.search(r"\w.*[.?]$", str(error), re.DOTALL),
+            f"The error for {what} must be a sentence. Got {str(error)!r}.",
+        )
+    except Exception as error:
+        raise Failed(
+            f"{what[0].upper()}{what[1:]} must raise BadInput. It raised {type(error).__name__}: {error}"
+        ) from error
+    else:
+        raise Failed(f"{what[0].upper()}{what[1:]} must raise BadInput. It was accepted.")
+
+
+def _wrong_parameters(subject: Subject) -> list[tuple[str, dict[str, Any]]]:
+    spec = subject.spec
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("no arm at all", {"n_arms": 0}),
+        ("half an arm", {"n_arms": 2.5}),
+        ("a slate of one", {"slate_size": 1}),
+        ("a negative seed", {"seed": -1}),
+        ("an unknown parameter", {"no_such_parameter": 1}),
+    ]
+    for name in spec.params._field_defaults:
+        card = spec.parameters.get(name)
+        if card is None:
+            raise Failed(f"'{name}' has no card in SPEC.parameters, so that its limits cannot be checked.")
+        if name == "slate_size":
+            continue
+        wrong += [(f"the word 'no such word' for '{name}'", {name: "no such word"})]
+        wrong += [(f"{value} for '{name}'", {name: value}) for value in _beyond(card)]
+    if not spec.anytime:
+        wrong.append(("a missing horizon", {"horizon": None}))
+    return wrong
+
+
+def _beyond(card: Parameter) -> list[float]:
+    """Values just outside the card's limits."""
+    if card.choices or card.machines:
+        return []
+    values = [limit for limit in (card.above, card.below) if limit is not None]
+    values += [card.at_least - 1] if card.at_least is not None else []
+    values += [card.at_most + 1] if card.at_most is not None else []
+    return values
+
+
+def _two_slates(policy: Policy, coin: random.Random) -> tuple[Slate, Slate]:
+    """One slate that is told and one that is open, both of two arms or more."""
+    told: Slate | None = None
+    for _ in range(1000):
+        slate = policy.ask()
+        if len(slate.arms) < 2:
+            continue
+        if told is not None:
+            return told, slate
+        policy.tell(slate, coins(MIXED.matrix, slate.arms, coin))
+        told = slate
+    raise Failed("It must compare two arms at least twice in 1000 rounds. It did not.")
+
+
+def _wrong_tells(policy: Policy, told: Slate, slate: Slate) -> list[tuple[str, Callable[[], None]]]:
+    n = len(slate.arms)
+    fine = np.triu(np.ones((n, n)), 1)
+    stranger = next(arm for arm in (*range(policy.n_arms), policy.n_arms) if arm not in slate.arms)
+    outcomes: dict[str, Any] = {
+        "a ranking with an arm that was not shown": ranking([slate.arms[0], stranger]),
+        "an unknown arm as the best": best(policy.n_arms + 7),
+        "a duel of an arm with itself": duels([(slate.arms[0], slate.arms[0])]),
+        "an arm ranked twice": ranking([slate.arms[0], slate.arms[0]]),
+        "a matrix of the wrong shape": np.zeros((n + 1, n + 1)),
+        "negative wins": -fine,
+        "wins that are not a number": fine * np.nan,
+        "infinite wins": np.where(fine > 0, np.inf, 0.0),
+        "an arm that beats itself in a matrix": np.eye(n),
+        "a word as an outcome": "left",
+        "nothing as an outcome": None,
+    }
+    slates: dict[str, Any] = {
+        "a slate told twice": told,
+        "a round that was never asked": Slate(policy.round + 1, slate.arms),
+        "round 0": Slate(0, slate.arms),
+        "other arms than were shown": Slate(slate.round, slate.arms[::-1]),
+        "a word as a slate": "slate",
+        "nothing as a slate": None,
+    }
+    acts: list[tuple[str, Callable[[], None]]] = []
+    for what, outcome in outcomes.items():
+        acts.append((what, lambda outcome=outcome: policy.tell(slate, outcome)))  # type: ignore[misc]
+    for what, wrong in slates.items():
+        acts.append((what, lambda wrong=wrong: policy.tell(wrong, fine)))  # type: ignore[misc]
+    return acts
+
+
+def no_recompilation(subject: Subject) -> None:
+    """The play loop, ask, tell and recommend are compiled once, whatever K and m."""
+    if not JIT:
+        raise Skipped("The compiler is off (NUMBA_DISABLE_JIT): nothing is compiled.")
+    for n_arms, slate_size in ((3, 2), (7, 4)):
+        utilities = np.linspace(0.2, 0.8, n_arms)
+        P = 0.5 + 0.5 * (utilities[:, None] - utilities)
+        policy = subject.make(n_arms, slate_size, seed=6)
+        for _ in played(subject, policy, P, 30, seed=6, slate_size=slate_size):
+            pass
+        policy.recommend()
+        subject.simulate(P, horizon=20, slate_size=slate_size, runs=1)
+    loop = entry(play, subject.params(7), subject.name, BlockMatrix if subject.spec.blocks else Matrix)
+    for what, one in (
+        ("play loop", loop),
+        ("ask", policy._ask),
+        ("tell", policy._tell),
+        ("recommend", policy._recommend),
+    ):
+        count = len(one.call.signatures)  # type: ignore[attr-defined]
+        require(count == 1, f"The {what} must be compiled once for all sizes. It was compiled {count} times.")
+
+
+def header(subject: Subject) -> None:
+    """The file says what it implements; the card is complete; the citation resolves; a policy of ours is in ALL."""
+    spec = subject.spec
+    module = sys.modules[spec.params.__module__]
+    text = module.__doc__ or ""
+    for word in ("Paper", "Assumes", "Symbols", "Deviates"):
+        said = re.search(rf"^{word}\s+\S", text, re.MULTILINE)
+        require(
+            said, f"The header of {module.__name__} must have a line '{word}' that says something ('nothing' will do)."
+        )
+    require(
+        re.search(r"\n\n {4}\S", text),
+        f"The header of {module.__name__} must show the listing, indented by four, after a blank line.",
+    )
+    require(
+        doctest.DocTestParser().get_examples(text),
+        f"The header of {module.__name__} must end in an example of use (>>>).",
+    )
+    require(spec.cite in CITATIONS, f"'cite' must be a key of multiduel.policies.CITATIONS. Got {spec.cite!r}.")
+    ours = module.__name__.startswith("multiduel.")
+    require(not ours or spec in ALL, f"'{spec.name}' must be listed in multiduel.policies.ALL.")
+    _card(spec)
+
+
+def _card(spec: PolicySpec) -> None:
+    fields = spec.params._fields
+    require(
+        re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*[+]?", spec.name), f"A name is written like 'multi-rucb'. Got {spec.name!r}."
+    )
+    require(spec.slate in ("two", "any"), f"'slate' must be 'two' or 'any'. Got {spec.slate!r}.")
+    require(
+        spec.commits in ("exact", "distribution"), f"'commits' must be 'exact' or 'distribution'. Got {spec.commits!r}."
+    )
+    require(spec.anytime == ("horizon" not in fields), "'anytime' must be false exactly if Params has a 'horizon'.")
+    for name in ("title", "assumes", "regret", "use"):
+        require(str(getattr(spec, name)).strip(), f"'{name}' of the card must say something.")
+    for generic in (init, ask, tell, recommend):
+        require(spec.params in generic.table, f"'{generic.__name__}' must be implemented for its Params.")
+    for name in fields:
+        require(name in spec.params._field_defaults, f"'{name}' of Params must have a default.")
+        card = spec.parameters.get(name)
+        require(
+            card is not None and card.meaning.strip(), f"'{name}' of Params must have a Parameter card with a meaning."
+        )
+        assert card is not None
+        kind = "a machine" if hasattr(spec.params._field_defaults[name], "_fields") else ""
+        require(
+            bool(kind) == bool(card.machines),
+            f"'machines' of the card of '{name}' must name a kind exactly if it is a machine.",
+        )
+        for machine in MACHINES.values():
+            shared = set(fields) & set(machine.params._fields) if machine.kind == card.machines else set()
+            require(
+                not shared,
+                f"Policy and machine '{machine.name}' must not share parameter names. Both have {sorted(shared)}.",
+            )
+    extra = sorted(set(spec.parameters) - set(fields))
+    require(not extra, f"Cards must be of parameters that exist. There is none called {', '.join(extra)}.")

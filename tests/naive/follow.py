@@ -1,0 +1,64 @@
+"""Kernel and oracle side by side: the same stream, the same outcomes, the same slates."""
+
+import importlib
+
+import numpy as np
+
+from multiduel.engine.play import ask_once, tell_once
+from multiduel.engine.registry import find, resolve
+from multiduel.kernels.contract import ask, init, tell
+from multiduel.kernels.dispatch import entry
+from tests.naive.stream import NaiveStream
+
+
+def oracle(name):
+    """The module of a policy's oracle, or None if it has none."""
+    module = find(name).params.__module__.rpartition(".")[2]
+    try:
+        return importlib.import_module(f"tests.naive.{module}")
+    except ModuleNotFoundError as error:
+        if error.name != f"tests.naive.{module}":
+            raise
+        return None
+
+
+def follow(name, params, K, m, seed, P, rounds, *, compiled=False):
+    """Drive a policy and its oracle for `rounds` rounds; fail at the first difference. Returns the oracle.
+
+    `params` are the words and numbers of `make`; P[i, j] is the chance that i beats j. With `compiled` the policy is
+    called through ask_once and tell_once as `make` does, else through the generics' table.
+    """
+    spec = find(name)
+    words = np.random.SeedSequence(seed).generate_state(4, np.uint64)
+    world = np.random.default_rng(seed)
+    if "horizon" in spec.params._fields:
+        params = {"horizon": rounds, **params}
+    chosen = resolve(spec, n_arms=K, slate_size=m, given=params)
+    naive_rng, rng = NaiveStream(words), words.copy()
+    state = init(chosen, K, rng)
+    naive = oracle(name).Naive(K, min(m, K), naive_rng, **params)
+    slate, tally = np.zeros(K, np.int64), np.zeros((K, K))
+    asking, telling = entry(ask_once, chosen, f"{name} (ask)"), entry(tell_once, chosen, f"{name} (tell)")
+    for t in range(1, rounds + 1):
+        n = asking.call(chosen, state, rng, t, slate) if compiled else ask(chosen, state, rng, t, 1, slate)[0]
+        got, expected = slate[:n].tolist(), [int(arm) for arm in naive.ask(t)]
+        # Left and right are roles of a pair; a larger slate is a set.
+        same = got == expected if spec.slate == "two" else sorted(got) == sorted(expected)
+        assert same, f"{name} {params} K={K} m={m} seed={seed}, round {t}: played {got}, the oracle {expected}"
+        if n > 1:
+            wins = np.zeros((n, n))
+            for a in range(n):
+                for b in range(a):
+                    wins[a, b] = float(world.random() < P[got[a], got[b]])
+                    wins[b, a] = 1.0 - wins[a, b]
+            if compiled:
+                telling.call(chosen, state, rng, t, slate[:n].copy(), wins, tally)
+            else:
+                tell(chosen, state, rng, t, slate[:n].copy(), wins)
+            places = [got.index(arm) for arm in expected]
+            naive.tell(t, expected, wins[np.ix_(places, places)])
+        drawn = [int(word) for word in rng]
+        assert drawn == naive_rng.s, (
+            f"{name} {params} K={K} m={m} seed={seed}, round {t}: other draws than the oracle's"
+        )
+    return naive
