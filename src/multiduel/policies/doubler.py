@@ -1,0 +1,139 @@
+"""Doubler: in epochs of doubling length, a bandit looks for the arm that beats the last epoch's choices.
+
+Paper      Ailon, Karnin, Joachims. Reducing Dueling Bandits to Cardinal Bandits. ICML 2014, Algorithm 1.
+Assumes    utilities with a linear link.
+Symbols    K arms, S the singleton bandit machine, L the multiset of left arms, x_t left arm, y_t right arm, b = 1 if
+           y_t won.
+Deviates   nothing. L keeps its multiplicities; a public code that removes them is another algorithm.
+
+    S <- new SBM;  L <- { an arbitrary arm }
+    for i = 1, 2, ...
+      Reset(S)
+      for j = 1 .. 2^i
+        x_t <- uniformly from L;  y_t <- Advance(S)
+        play (x_t, y_t); observe b
+        Feedback(S, b)
+      L <- the multiset of arms played as y_t in this epoch
+
+L is kept as running totals of its counts, and x_t is found in them by bisection. No stretch of rounds is certain: x_t
+varies. A duel of an earlier epoch that is told late is ignored, since the machine has been reset.
+
+>>> from multiduel import make
+>>> len(make("doubler", n_arms=5, seed=0, machine="thompson").ask().arms) <= 2
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.random import below
+from multiduel.machines import ucb, walk
+from multiduel.machines.contract import advance, allocate, answer, feedback, reset
+
+EPOCH, FIRST, LAST = 0, 1, 2  # places in `epoch`
+
+
+class Params(NamedTuple):
+    machine: Any = ucb.Params()  # the SBM
+    coin: int = walk.TOSS  # what a self-duel feeds back
+
+
+class State(NamedTuple):
+    S: Any  # machine state of 1 row
+    L: Ints  # i8[K]  running totals of the left arms' counts
+    played: Ints  # i8[K]  how often each arm was y_t in this epoch
+    epoch: Ints  # i8[3]  i, its first round, its last round
+
+
+@init.implement(Params)
+def start(params: Params, n_arms: int, rng: Stream) -> State:
+    L = (np.arange(n_arms) >= below(rng, n_arms)).astype(np.int64)  # one arm, drawn uniformly
+    return State(allocate(params.machine, 1, n_arms), L, np.zeros(n_arms, np.int64), np.zeros(3, np.int64))
+
+
+@kernel
+def begin_epoch(params: Params, state: State, rng: Stream, round: int) -> None:
+    """L <- the y_t of the epoch that ended; Reset(S); the next epoch has 2^i rounds."""
+    epoch = state.epoch
+    total = 0
+    if epoch[EPOCH] > 0:
+        for k in range(state.L.shape[0]):
+            total += state.played[k]
+            state.L[k] = total
+            state.played[k] = 0
+    while epoch[LAST] < round:
+        epoch[EPOCH] += 1
+        epoch[FIRST] = epoch[LAST] + 1
+        epoch[LAST] = min(epoch[LAST] + (1 << min(epoch[EPOCH], 61)), FOREVER)
+    reset(params.machine, state.S, 0, 0.0, rng)
+
+
+@kernel
+def draw_left(L: Ints, rng: Stream) -> int:
+    """An arm from the multiset with running totals L: the first whose total exceeds a draw below the last total."""
+    drawn = below(rng, L[L.shape[0] - 1])
+    low = 0
+    high = L.shape[0] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if L[middle] > drawn:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@ask.implement(Params)
+def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+    if round > state.epoch[LAST]:
+        begin_epoch(params, state, rng, round)
+    x = draw_left(state.L, rng)
+    y = advance(params.machine, state.S, 0, round, rng)
+    state.played[y] += 1
+    slate[0] = x
+    if y == x:
+        heads = walk.toss(params.coin, 1, rng)
+        feedback(params.machine, state.S, 0, y, heads, 1.0 - heads, rng)
+        return 1, 1
+    slate[1] = y
+    return 2, 1
+
+
+@tell.implement(Params)
+def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    if round >= state.epoch[FIRST]:
+        feedback(params.machine, state.S, 0, slate[1], wins[1, 0], wins[0, 1], rng)
+
+
+@recommend.implement(Params)
+def bet(params: Params, state: State) -> int:
+    """The most frequent arm of L once an epoch is over: the machine has only just begun to learn anew."""
+    L = state.L
+    if state.epoch[EPOCH] <= 1:
+        return answer(params.machine, state.S, 0)
+    best = 0
+    most = L[0]
+    for k in range(1, L.shape[0]):
+        if L[k] - L[k - 1] > most:
+            most = L[k] - L[k - 1]
+            best = k
+    return best
+
+
+SPEC = PolicySpec(
+    name="doubler",
+    title="Doubler",
+    params=Params,
+    cite="ailon2014",
+    slate="two",
+    assumes="utilities with a linear link",
+    regret="O(ln^2 T)",
+    use="To compare with the literature; MultiSBM-Feedback and RUCB learn faster.",
+    parameters=walk.PARAMETERS,
+)
