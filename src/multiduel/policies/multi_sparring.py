@@ -1,0 +1,208 @@
+"""MultiSparring: one bandit per seat, and all seats play against each other.
+
+Paper      named as a baseline in Du, Wang, Huang, AAMAS 2020, and Sui, Zhuang, Burdick, Yue, UAI 2017, and specified in neither:
+           the extension of Sparring (Ailon, Karnin, Joachims, ICML 2014) to m seats.
+Assumes    utilities with a linear link.
+Symbols    K arms, m seats, S_q the singleton bandit machine of seat q, a_q its arm.
+Deviates   nothing, there being no listing: what it leaves open is a parameter. ``credit = fraction`` feeds a machine the share of
+           the other seats it beat, ``pairs`` each of these duels by itself. ``duplicates`` says what two seats with the same arm
+           make of each other: a coin that one of them wins, 1/2 for both, or nothing (``skip``); ``auto`` is the coin for m = 2,
+           so that this is Sparring, and 1/2 for more. Arms seated twice duel a third once: both seats share the outcome.
+
+    S_1 .. S_m <- SBMs over all arms; Reset each
+    for t = 1, 2, ...
+      a_q <- Advance(S_q) for every seat q
+      compare the distinct arms
+      for every seat q:  Feedback(S_q, mean over the other seats r of [a_q beat a_r])     (rounded to 2^-26)
+
+A machine may hold: stay with its arm for a number of rounds, whatever their outcomes. While all seats hold the same arm nothing
+is compared, and those rounds are one commitment.
+
+Who sat where is remembered for the last 256 rounds; outcomes that come later are ignored.
+
+>>> from multiduel import make, ranking
+>>> policy = make("multi-sparring", n_arms=5, slate_size=3, seed=0, machine="thompson")
+>>> slate = policy.ask()
+>>> policy.tell(slate, ranking(slate.arms))
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.choice import seat
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, seats, tell
+from multiduel.kernels.dispatch import kernel
+from multiduel.machines import ucb, walk
+from multiduel.machines.contract import advance, allocate, answer, feedback, hold
+
+FRACTION, PAIRS = 0, 1
+AUTO, HALF, COIN, SKIP = 0, 1, 2, 3
+GRAIN = 2.0**-26
+MEMORY = 256  # rounds for which late outcomes still find their seats
+
+
+class Params(NamedTuple):
+    slate_size: int = 2  # m
+    machine: Any = ucb.Params()  # the SBMs
+    credit: int = FRACTION
+    duplicates: int = AUTO
+
+
+class State(NamedTuple):
+    S: Any  # machine state of m rows
+    arm: Ints  # i8[m]  the arm each machine advanced last
+    held: Ints  # i8[m]  rounds for which it is still held
+    taken: Ints  # i8[K]  seats of each place of the last slate
+    when: Ints  # i8[MEMORY]  rounds remembered
+    where: Ints  # i8[MEMORY, m]  the place in the slate that each seat's arm had
+    won: Floats  # f8[m]  scratch: weight of the duels won by each seat
+    lost: Floats  # f8[m]
+
+
+@init.implement(Params)
+def start(params: Params, n_arms: int, rng: Stream) -> State:
+    m = params.slate_size
+    return State(
+        S=allocate(params.machine, m, n_arms),
+        arm=np.zeros(m, np.int64),
+        held=np.zeros(m, np.int64),
+        taken=np.ones(n_arms, np.int64),
+        when=np.zeros(MEMORY, np.int64),
+        where=np.zeros((MEMORY, m), np.int64),
+        won=np.zeros(m),
+        lost=np.zeros(m),
+    )
+
+
+@ask.implement(Params)
+def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+    arm, held, m = state.arm, state.held, params.slate_size
+    row = round % MEMORY
+    state.when[row] = round
+    where = state.where[row]
+    n = 0
+    rounds = limit
+    for q in range(m):  # a_q <- Advance(S_q), unless it is held
+        if held[q] == 0:
+            arm[q] = advance(params.machine, state.S, q, round, rng)
+            # A machine holds on the understanding that a round feeds it at most one loss.
+            held[q] = hold(params.machine, state.S, q, arm[q], FOREVER) if params.credit == FRACTION else 1
+        n = seat(slate, state.taken, n, arm[q])
+        place = 0
+        while slate[place] != arm[q]:
+            place += 1
+        where[q] = place
+        rounds = min(rounds, held[q])
+    if n > 1:
+        rounds = 1
+    for q in range(m):
+        held[q] -= rounds
+    if n == 1 and m > 1:  # nothing to compare: all that the seats have are each other
+        begin(state)
+        meet_duplicates(params, state, where, rounds, rng)
+        reward(params, state, where, slate, rounds, rng)
+    return n, rounds
+
+
+@tell.implement(Params)
+def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    row = round % MEMORY
+    if state.when[row] != round:
+        return
+    where = state.where[row]
+    begin(state)
+    for q in range(where.shape[0]):
+        for r in range(where.shape[0]):
+            if where[q] != where[r]:
+                state.won[q] += wins[where[q], where[r]]
+                state.lost[q] += wins[where[r], where[q]]
+    meet_duplicates(params, state, where, 1, rng)
+    reward(params, state, where, slate, 1, rng)
+
+
+@kernel
+def begin(state: State) -> None:
+    for q in range(state.won.shape[0]):
+        state.won[q] = 0.0
+        state.lost[q] = 0.0
+
+
+@kernel
+def meet_duplicates(params: Params, state: State, where: Ints, rounds: int, rng: Stream) -> None:
+    """Two seats with the same arm: what they make of each other."""
+    if params.duplicates == SKIP:
+        return
+    by_coin = params.duplicates == COIN or (params.duplicates == AUTO and where.shape[0] == 2)
+    for q in range(where.shape[0]):
+        for r in range(q + 1, where.shape[0]):
+            if where[q] == where[r]:
+                heads = walk.toss(walk.TOSS if by_coin else walk.HALF, rounds, rng)
+                state.won[q] += heads
+                state.lost[q] += rounds - heads
+                state.won[r] += rounds - heads
+                state.lost[r] += heads
+
+
+@kernel
+def reward(params: Params, state: State, where: Ints, slate: Ints, rounds: int, rng: Stream) -> None:
+    """Feedback(S_q, .): the duels themselves, or their mean. A seat without a duel gets none."""
+    for q in range(where.shape[0]):
+        won = state.won[q]
+        lost = state.lost[q]
+        if won + lost == 0.0:
+            continue
+        if params.credit == FRACTION:  # rounded, so that sums are exact and arms of equal record tie
+            won = math.floor(won / (won + lost) / GRAIN + 0.5) * GRAIN * rounds
+            lost = rounds - won
+        feedback(params.machine, state.S, q, slate[where[q]], won, lost, rng)
+
+
+@seats.implement(Params)
+def seats_of(params: Params, state: State, place: int) -> int:
+    return state.taken[place]
+
+
+@recommend.implement(Params)
+def bet(params: Params, state: State) -> int:
+    """The arm that most machines name."""
+    best = 0
+    most = 0
+    for q in range(params.slate_size):
+        arm = answer(params.machine, state.S, q)
+        votes = 0
+        for r in range(params.slate_size):
+            votes += 1 if answer(params.machine, state.S, r) == arm else 0
+        if votes > most:
+            most = votes
+            best = arm
+    return best
+
+
+SPEC = PolicySpec(
+    name="multi-sparring",
+    title="MultiSparring",
+    params=Params,
+    cite="ailon2014",
+    slate="any",
+    assumes="utilities with a linear link",
+    regret="none proved",
+    use="To compare with the literature: its m bandits rarely agree, so poor options are shown for long.",
+    commits="distribution",
+    parameters={
+        "slate_size": Parameter(meaning="seats, each with a machine of its own", at_least=1),
+        "machine": walk.PARAMETERS["machine"],
+        "credit": Parameter(
+            meaning="a machine is fed the share of the other seats it beat, or every one of these duels",
+            choices={"fraction": FRACTION, "pairs": PAIRS},
+        ),
+        "duplicates": Parameter(
+            meaning="seats with the same arm: a coin, 1/2 for both, nothing, or (auto) the coin for m = 2 and 1/2 for more",
+            choices={"auto": AUTO, "half": HALF, "coin": COIN, "skip": SKIP},
+        ),
+    },
+)
