@@ -157,7 +157,8 @@ def cold(names):
             runs = []
             for _ in range(2):
                 call = [sys.executable, "-c", CHILD.format(name=name)]
-                done = subprocess.run(call, env={**os.environ, "NUMBA_CACHE_DIR": folder}, capture_output=True, text=True, check=True)
+                environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+                done = subprocess.run(call, env=environment, capture_output=True, text=True, check=True)
                 runs.append([float(word) for word in done.stdout.split()])
             table.add_row(name, f"{runs[0][0]:.2f}", f"{runs[0][1]:.2f}", f"{runs[1][1]:.2f}", f"{runs[1][2]:.2f}")
     console.print(table)

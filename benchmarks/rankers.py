@@ -4,8 +4,8 @@
 
 Without files, a generated collection. The plain implementation does the same comparisons: same queries, same lists,
 same clicks, same outcomes, which is checked on the way. It is written to be read: where it recomputes a softmax for
-every slot the ratio is one of algorithms too; team draft and balanced show the language alone. At m = 8 it credits drawn
-rankers for 'probabilistic', since its average over all assignments would take minutes.
+every slot the ratio is one of algorithms too; team draft and balanced show the language alone. At m = 8 it credits
+drawn rankers for 'probabilistic', since its average over all assignments would take minutes.
 """
 
 from __future__ import annotations

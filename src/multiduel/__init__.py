@@ -22,6 +22,7 @@ _HOMES = {
     "multiduel.engine.registry": ("register",),
     "multiduel.engine.result": ("Result",),
     "multiduel.engine.simulate": ("simulate",),
+    "multiduel.engine.suggest": ("Suggestion", "suggest"),
     "multiduel.errors": ("BadInput",),
     "multiduel.problems": (
         *("Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
@@ -29,22 +30,25 @@ _HOMES = {
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("checks", "theory")
+_MODULES = ("checks", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "Outcome", "Policy", "Problem", "Result", "Slate", "Standing", "__version__", "best", "bradley_terry",
-    "checks", "cyclic", "duels", "from_matrix", "from_utilities", "make", "random_tournament", "random_utilities",
-    "ranking", "read_csv", "register", "restore", "simulate", "synthetic", "theory", "tie", "worst",
+    "BadInput", "Outcome", "Policy", "Problem", "Result", "Slate", "Standing", "Suggestion", "__version__", "best",
+    "bradley_terry", "checks", "cyclic", "duels", "from_matrix", "from_utilities", "make", "random_tournament",
+    "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic",
+    "theory", "tie", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from multiduel import checks as checks
+    from multiduel import rankers as rankers
     from multiduel import theory as theory
     from multiduel.engine.outcomes import Outcome, best, duels, ranking, tie, worst
     from multiduel.engine.policy import Policy, Slate, Standing, make, restore
     from multiduel.engine.registry import register
     from multiduel.engine.result import Result
     from multiduel.engine.simulate import simulate
+    from multiduel.engine.suggest import Suggestion, suggest
     from multiduel.errors import BadInput
     from multiduel.problems import (
         Problem,

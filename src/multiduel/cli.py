@@ -126,6 +126,22 @@ def policies(
                 _print_parameters(console, machine)
 
 
+@app.command()
+def suggest(
+    arms: Annotated[int, typer.Option("--arms", help="Number of options.")],
+    slate_size: Annotated[int, typer.Option("--slate-size", help="How many can be shown at once.")] = 2,
+    horizon: Annotated[str | None, typer.Option("--horizon", help="Number of rounds, if known.")] = None,
+    assume: Annotated[str, typer.Option("--assume", help="utilities, condorcet or copeland.")] = "condorcet",
+) -> None:
+    """Name the policy that we would use, and why, from measured results."""
+    from multiduel.engine.suggest import suggest as choose
+
+    rounds = None if horizon is None else _rounds("--horizon", horizon)
+    choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume)
+    print(choice)
+    print("Next: " + ", ".join(f"{name} ({mean:,.0f})" for name, mean in choice.others) + ".")
+
+
 def _print_parameters(console: Console, card: PolicySpec | MachineSpec) -> None:
     from multiduel.engine.registry import describe
     from multiduel.kernels.contract import Parameter

@@ -1,0 +1,50 @@
+"""The click world as the play loop sees it. Beside world.py, so that what is compiled hangs on few files."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.contract import compare
+from multiduel.kernels.random import below, place, reseed
+from multiduel.rankers.clicks import go_down
+from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out
+
+
+class ClickWorld(NamedTuple):
+    """One user at a time comes with a random query, sees one list made of the slate's rankings, and clicks."""
+
+    method: Any  # how the list is made and the clicks are read, see rankers.multileaving
+    labels: Ints  # i8[K]         the ranker of each arm
+    offset: Ints  # i8[Q + 1]     as in Lineup, and so are the next three
+    grade: Ints  # i8[N]
+    order: Positions  # i2[K, N]
+    rank: Positions  # i2[K, N]
+    click: Floats  # f8[depth, grades]
+    stop: Floats  # f8[depth, grades]
+    rng: Stream  # scratch from here on
+    rows: Ints  # i8[n]
+    taken: Flags  # u1[longest]
+    shown: Ints  # i8[depth]
+    clicked: Flags  # u1[depth]
+    evidence: Floats  # f8[depth, n]
+
+
+@compare.implement(ClickWorld)
+def search(world: ClickWorld, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
+    rng = world.rng
+    n = slate.shape[0]
+    for a in range(n):
+        world.rows[a] = world.labels[slate[a]]
+        for b in range(n):
+            wins[a, b] = 0.0
+    for t in range(round, round + rounds):
+        reseed(rng, place(key, t), 0)
+        query = below(rng, world.offset.shape[0] - 1)
+        lo, hi = world.offset[query], world.offset[query + 1]
+        order, rank = world.order[:, lo:hi], world.rank[:, lo:hi]
+        length = lay_out(world.method, rng, order, rank, world.rows[:n], world.taken, world.shown, world.evidence)
+        go_down(rng, world.click, world.stop, world.grade[lo:hi], world.shown, length, world.clicked)
+        judge(world.method, world.evidence, world.clicked, length, n, wins)

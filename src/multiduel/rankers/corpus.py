@@ -1,0 +1,72 @@
+"""A query with its documents, and a made-up collection of them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from multiduel.engine.policy import whole
+from multiduel.errors import BadInput
+from multiduel.kernels.arrays import Floats, Ints
+
+
+class Query(NamedTuple):
+    """The judged documents of one query."""
+
+    id: str
+    grades: Ints  # i8[D]     relevance, from 0
+    features: Floats  # f8[D, F]
+    documents: tuple[str, ...]  # names; without any in the file, the document's number within the query, from 1
+
+
+def generate(
+    *, queries: int = 100, documents: int = 30, features: int = 12, grades: int = 5, seed: int = 0
+) -> Iterator[Query]:
+    """Made-up learning-to-rank data: most documents are irrelevant; feature 1 is the best ranker, the last the worst.
+
+    A document's grade is a quarter as frequent for each step up. Feature f is the grade plus normal noise, whose
+    spread grows from 1 (f = 1) to 12 times the range of grades, so that the features' quality falls smoothly towards
+    none. Query k is the same for any number of queries.
+    """
+    of = "generate"
+    queries, documents = whole("queries", queries, 1, of=of), whole("documents", documents, 1, of=of)
+    features, grades = whole("features", features, 1, of=of), whole("grades", grades, 2, of=of)
+    seed = whole("seed", seed, 0, of=of)
+    share = 0.25 ** np.arange(grades)
+    noise = np.geomspace(0.25, 3.0, features) * (grades - 1)
+    for k in range(queries):
+        rng = np.random.default_rng([seed, k])
+        size = max(1, int(rng.integers(math.ceil(documents / 2), 2 * documents - documents // 2 + 1)))
+        grade = rng.choice(grades, size, p=share / share.sum())
+        values = grade[:, None] + noise * rng.standard_normal((size, features))
+        yield Query(str(k + 1), grade, values, tuple(str(d + 1) for d in range(size)))
+
+
+def write_letor(queries: Iterable[Query], path: str | os.PathLike[str]) -> int:
+    """Write what ``read_letor`` reads back bit for bit, gzip'd if the name ends in .gz. Returns how many documents."""
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    count = 0
+    try:
+        with open(draft, "wb") as raw:
+            # no file name and no time inside: equal data, equal bytes
+            packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if target.suffix == ".gz" else raw
+            with io.TextIOWrapper(packed, "utf-8", newline="\n") as file:
+                for query in queries:
+                    for grade, row, name in zip(query.grades, query.features.tolist(), query.documents, strict=True):
+                        pairs = " ".join(f"{f}:{value!r}" for f, value in enumerate(row, 1))
+                        file.write(f"{grade} qid:{query.id} {pairs} #docid = {name}\n")
+                        count += 1
+        os.replace(draft, target)
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    return count

@@ -1,0 +1,213 @@
+"""Rankers as arms: any way to score the documents of a query, and what they make of a collection."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from multiduel.errors import BadInput
+from multiduel.kernels.arrays import Floats, Ints
+from multiduel.rankers.corpus import Query
+from multiduel.rankers.letor import each, read_run
+from multiduel.rankers.multileaving.contract import Positions
+
+DIRECTIONS = ("descending", "ascending", "both")
+
+
+class Ranker(NamedTuple):
+    """A name, and a function from a query to one score per document, larger first."""
+
+    name: str
+    score: Callable[[Query], Any]
+
+
+def feature(number: int, *, ascending: bool = False) -> Ranker:
+    """Documents by one feature, numbered from 1, largest first; ``ascending``: smallest first."""
+    if number < 1:
+        raise BadInput(f"Features are numbered from 1. Got {number}.")
+    sign = -1.0 if ascending else 1.0
+
+    def score(query: Query) -> Floats:
+        if number > query.features.shape[1]:
+            return np.zeros(len(query.grades))
+        return sign * query.features[:, number - 1]
+
+    return Ranker(f"f{number}-asc" if ascending else f"f{number}", score)
+
+
+def run_file(path: str | os.PathLike[str], *, name: str = "") -> Ranker:
+    """Documents by a TREC run; those it did not retrieve come after all it did."""
+    scores = read_run(path)
+
+    def score(query: Query) -> Floats:
+        found = scores.get(query.id, {})
+        return np.array([found.get(document, -np.inf) for document in query.documents])
+
+    return Ranker(name or Path(path).name, score)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lineup:
+    """K rankers and what each makes of Q queries with N documents in all. Made by ``line_up``."""
+
+    names: tuple[str, ...]
+    queries: tuple[str, ...]
+    offset: Ints  # i8[Q + 1]  the documents of query q are offset[q] .. offset[q + 1] - 1
+    grade: Ints  # i8[N]
+    order: Positions  # i2[K, N]   per query, the ranker's documents, best first, numbered within the query
+    rank: Positions  # i2[K, N]   per query, each document's position with the ranker, from 0
+
+    def __repr__(self) -> str:
+        return f"Lineup({self.n_arms} rankers, {len(self.queries)} queries, {len(self.grade)} documents)"
+
+    @property
+    def n_arms(self) -> int:
+        return len(self.names)
+
+    @property
+    def longest(self) -> int:
+        return int(np.diff(self.offset).max())
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells two line-ups apart."""
+        parts = (self.offset, self.grade, self.order)
+        return hashlib.sha256("\0".join(self.names).encode() + b"".join(p.tobytes() for p in parts)).hexdigest()
+
+    def take(self, arms: Sequence[int] | Ints) -> Lineup:
+        """Some of the rankers, in this order."""
+        rows = [int(arm) for arm in arms]
+        if not rows or len(set(rows)) < len(rows) or not all(0 <= row < self.n_arms for row in rows):
+            raise BadInput(f"'arms' must be different numbers from 0 to {self.n_arms - 1}. Got {rows}.")
+        names = tuple(self.names[row] for row in rows)
+        return Lineup(names, self.queries, self.offset, self.grade, self.order[rows], self.rank[rows])
+
+    def join(self, other: Lineup) -> Lineup:
+        """The rankers of both, which ranked the same queries."""
+        same = np.array_equal(self.offset, other.offset) and np.array_equal(self.grade, other.grade)
+        if self.queries != other.queries or not same:
+            raise BadInput("Line-ups can be joined when they rank the same queries with the same documents.")
+        names = (*self.names, *other.names)
+        _check_names(names)
+        both = (np.concatenate([mine, theirs]) for mine, theirs in ((self.order, other.order), (self.rank, other.rank)))
+        return Lineup(names, self.queries, self.offset, self.grade, *both)
+
+    def ndcg(self, cutoff: int = 10) -> Floats:
+        """Mean NDCG of each ranker over queries with a relevant document: gain 2^grade - 1, discount log2(1 + rank)."""
+        total, count = np.zeros(self.n_arms), 0
+        discount = 1.0 / np.log2(np.arange(2.0, cutoff + 2.0))
+        for lo, hi in zip(self.offset[:-1], self.offset[1:], strict=True):
+            gain = 2.0 ** self.grade[lo:hi] - 1.0
+            if gain.any():
+                top = min(cutoff, int(hi - lo))
+                total += (
+                    gain[self.order[:, lo : lo + top]] @ discount[:top] / (np.sort(gain)[::-1][:top] @ discount[:top])
+                )
+                count += 1
+        return total / count if count else np.full(self.n_arms, np.nan)
+
+
+def line_up(
+    queries: Iterable[Query],
+    rankers: Sequence[Ranker | Callable[[Query], Any]] | None = None,
+    *,
+    direction: str = "descending",
+    seed: int = 0,
+) -> Lineup:
+    """Rank every query's documents by every ranker; without ``rankers``, each feature is one.
+
+    ``direction`` is that of the features: "descending" (largest first), "ascending", or "both" for two rankers each.
+    Documents of equal score are ordered at random, by one order per query that all rankers share: so a constant
+    feature is a random ranker, two constant features are the same one, and the order of a file, which may tell the
+    grades, never counts.
+
+    >>> from multiduel.rankers import generate
+    >>> line_up(generate(queries=3, documents=10, features=2))
+    Lineup(2 rankers, 3 queries, 39 documents)
+    """
+    if direction not in DIRECTIONS:
+        raise BadInput(f"'direction' must be one of {', '.join(DIRECTIONS)}. Got {direction!r}.")
+    named = None if rankers is None else [_named(k, ranker) for k, ranker in enumerate(rankers)]
+    if named is not None and not named:
+        raise BadInput("At least one ranker is needed. Got none.")
+    ids: list[str] = []
+    grades: list[Ints] = []
+    orders: list[Positions] = []
+    ties: list[NDArray[np.int64]] = []
+    for q, query in enumerate(each(queries)):
+        shuffled = np.random.default_rng([seed, q]).permutation(len(query.grades))
+        scores = query.features.T if named is None else np.array([_scores(ranker, query) for ranker in named])
+        best_first = np.argsort(-scores[:, shuffled], axis=1, kind="stable")
+        ids.append(query.id)
+        grades.append(np.asarray(query.grades, np.int64))
+        orders.append(shuffled[best_first].astype(np.int16))
+        if named is None and direction != "descending":
+            upward = shuffled[np.argsort(scores[:, shuffled], axis=1, kind="stable")].astype(np.int16)
+            orders[-1] = (
+                upward if direction == "ascending" else np.stack([orders[-1], upward], 1).reshape(-1, len(shuffled))
+            )
+        ties.append(shuffled)
+    if not ids:
+        raise BadInput("At least one query is needed. Got none.")
+    K = max(len(order) for order in orders)
+    if K == 0:
+        raise BadInput("At least one feature is needed. Got documents without any.")
+    for q, order in enumerate(orders):
+        if len(order) < K:  # features that this query does not mention are 0: constant
+            orders[q] = np.concatenate([order, np.tile(ties[q].astype(np.int16), (K - len(order), 1))])
+    order = np.concatenate(orders, axis=1)
+    offset = np.concatenate([[0], np.cumsum([len(g) for g in grades])])
+    names = tuple(r.name for r in named) if named is not None else _feature_names(K, direction)
+    _check_names(names)
+    return Lineup(names, tuple(ids), offset, np.concatenate(grades), order, _inverse(order, offset))
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise BadInput(f"Rankers must have different names. Got '{name}' twice.")
+
+
+def _inverse(order: Positions, offset: Ints) -> Positions:
+    rank = np.empty_like(order)
+    for lo, hi in itertools.pairwise(offset):
+        places = np.broadcast_to(np.arange(hi - lo, dtype=np.int16), (len(order), hi - lo))
+        np.put_along_axis(rank[:, lo:hi], order[:, lo:hi].astype(np.int64), places, axis=1)
+    return rank
+
+
+def _feature_names(K: int, direction: str) -> tuple[str, ...]:
+    if direction == "both":
+        return tuple(f"f{f}{end}" for f in range(1, K // 2 + 1) for end in ("", "-asc"))
+    return tuple(f"f{f}{'-asc' if direction == 'ascending' else ''}" for f in range(1, K + 1))
+
+
+def _named(k: int, ranker: Ranker | Callable[[Query], Any]) -> Ranker:
+    if isinstance(ranker, Ranker):
+        return ranker
+    if not callable(ranker):
+        raise BadInput(f"Ranker {k} must be a Ranker or a function from a query to scores. Got {ranker!r}.")
+    name = getattr(ranker, "__name__", "")
+    return Ranker(name if name and name != "<lambda>" else f"ranker {k}", ranker)
+
+
+def _scores(ranker: Ranker, query: Query) -> Floats:
+    try:
+        scores = np.asarray(ranker.score(query), np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"Ranker '{ranker.name}' must return numbers for query '{query.id}'. {error}.") from None
+    if scores.shape != (len(query.grades),) or np.isnan(scores).any():
+        raise BadInput(
+            f"Ranker '{ranker.name}' must return one number per document, {len(query.grades)} for query '{query.id}'. "
+            f"Got shape {scores.shape}{' with nan' if np.isnan(scores).any() else ''}."
+        )
+    return scores

@@ -1,0 +1,205 @@
+"""Preference matrices from clicks: every pair of rankers meets a number of users, on as many cores as there are.
+
+A pair's users depend on the seed and the pair alone, so the matrix is the same for any number of threads, and a
+stopped run goes on where it was: finished batches of pairs lie in a folder beside the result until that is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multiduel.engine.policy import whole
+from multiduel.errors import BadInput
+from multiduel.kernels.arrays import Floats, Ints
+from multiduel.kernels.contract import compare
+from multiduel.kernels.dispatch import entry
+from multiduel.problems import Problem, write_csv
+from multiduel.rankers.world import ClickProblem
+
+BATCH = 32  # pairs whose result is stored together
+STRIDE = 20_000  # comparisons between two looks at Ctrl-C
+FORMAT = "multiduel-preference-matrix-1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """A preference matrix with the standard error of every entry."""
+
+    problem: Problem
+    errors: Floats  # f8[K, K], 0 on the diagonal
+    comparisons: int  # per pair
+    about: dict[str, Any]  # how it was made
+
+    def __repr__(self) -> str:
+        return f"Estimate({self.problem.label!r}, {self.comparisons} comparisons a pair)"
+
+    def write(self, path: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
+        """P.csv, and beside it P.errors.csv (standard errors, same layout) and P.json (how it was made)."""
+        target = Path(path)
+        errors, about = target.with_suffix(".errors.csv"), target.with_suffix(".json")
+        rows = [",".join(self.problem.names), *(",".join(map(repr, row)) for row in self.errors.tolist())]
+        _write(errors, "\n".join(rows).encode() + b"\n")
+        _write(about, json.dumps(self.about, indent=1).encode() + b"\n")
+        write_csv(self.problem, target)
+        return target, errors, about
+
+
+def estimate_matrix(
+    clicks: ClickProblem,
+    *,
+    comparisons: int = 10_000,
+    seed: int = 0,
+    threads: int | None = None,
+    parts: str | os.PathLike[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Estimate:
+    """P[i, j] = chance that ranker i beats ranker j, ties half, from so many users per pair.
+
+    With ``parts``, a folder, finished batches are kept there and a run that was stopped goes on from them; the
+    folder is removed by whoever has stored the result. ``progress`` is called with the share of pairs done.
+    """
+    of = "estimate_matrix"
+    comparisons, seed = whole("comparisons", comparisons, 2, of=of), whole("seed", seed, 0, of=of)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    workers = whole("threads", threads, 1, of=of) if threads is not None else cores
+    K = clicks.n_arms
+    if K < 2:
+        raise BadInput(f"A preference matrix needs at least 2 rankers. Got {K}.")
+    pairs = np.stack(np.triu_indices(K, 1), 1).astype(np.int64)
+    batches = [pairs[at : at + BATCH] for at in range(0, len(pairs), BATCH)]
+    about = _about(clicks, comparisons, seed)
+    store = _Parts(Path(parts), about) if parts is not None else None
+    found = [store.load(b, len(batch)) if store else None for b, batch in enumerate(batches)]
+    missing = [b for b, sums in enumerate(found) if sums is None]
+
+    everyone = np.arange(K)
+    example = clicks.world(everyone, 2)
+    run = entry(count_wins, example, f"{clicks.method} comparisons", type(example.method))
+    run.prepare(example, np.uint64(0), 1, 0, pairs[0], *np.zeros((3, 2, 2)))
+    cancelled = threading.Event()
+    done = np.zeros(len(batches))
+    done[[b for b in range(len(batches)) if found[b] is not None]] = 1.0
+
+    def one(b: int) -> None:
+        world = clicks.world(everyone, 2)
+        sums = np.zeros((len(batches[b]), 2))  # wins of the first over the second, and their squares
+        for k, pair in enumerate(batches[b]):
+            key = np.random.SeedSequence(seed, spawn_key=(int(pair[0]), int(pair[1]))).generate_state(1, np.uint64)[0]
+            wins, total, squares = np.zeros((3, 2, 2))
+            for at in range(0, comparisons, STRIDE):
+                if cancelled.is_set():
+                    return
+                run.call(world, key, at + 1, min(STRIDE, comparisons - at), pair, wins, total, squares)
+            sums[k] = total[0, 1], squares[0, 1]
+            done[b] = (k + 1) / len(batches[b])
+        if store:
+            store.save(b, sums)
+        found[b] = sums
+
+    with ThreadPoolExecutor(max(1, min(workers, len(missing))), thread_name_prefix="multiduel") as pool:
+        waiting = {pool.submit(one, b) for b in missing}
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, timeout=0.2)
+                for future in finished:
+                    future.result()
+                if progress:
+                    progress(float(done.mean()))
+        except BaseException:
+            cancelled.set()
+            for future in waiting:
+                future.cancel()
+            raise
+    return _estimate(clicks, pairs, np.concatenate([sums for sums in found if sums is not None]), comparisons, about)
+
+
+def count_wins(
+    world: Any, key: np.uint64, start: int, count: int, slate: Ints, wins: Floats, sums: Floats, squares: Floats
+) -> None:
+    """Add up the wins of the slate's arms over each other, and their squares, over ``count`` users from ``start``."""
+    n = slate.shape[0]
+    for t in range(start, start + count):
+        compare(world, key, t, 1, slate, wins)
+        for a in range(n):
+            for b in range(n):
+                sums[a, b] += wins[a, b]
+                squares[a, b] += wins[a, b] * wins[a, b]
+
+
+def _estimate(clicks: ClickProblem, pairs: Ints, sums: Floats, N: int, about: dict[str, Any]) -> Estimate:
+    K = clicks.n_arms
+    P, errors = np.full((K, K), 0.5), np.zeros((K, K))
+    mean = sums[:, 0] / N
+    error = np.sqrt(np.maximum(0.0, sums[:, 1] / N - mean**2) / (N - 1))
+    i, j = pairs.T
+    P[i, j], P[j, i] = mean, 1.0 - mean
+    errors[i, j] = errors[j, i] = error
+    label = f"{K} rankers, {clicks.clicks.name} clicks, {clicks.method}"
+    problem = Problem(P, clicks.lineup.names, label)
+    return Estimate(problem, errors, N, {**about, "result": problem.to_json()})
+
+
+def _about(clicks: ClickProblem, comparisons: int, seed: int) -> dict[str, Any]:
+    tables = {"click": clicks.clicks.click.tolist(), "stop": clicks.clicks.stop.tolist()}
+    description = {key: value for key, value in clicks.to_json().items() if key != "reference"}
+    return {"format": FORMAT, **description, "tables": tables, "comparisons": comparisons, "seed": seed}
+
+
+class _Parts:
+    """Finished batches in a folder, each file whole or absent, under a note of what they belong to."""
+
+    def __init__(self, folder: Path, about: dict[str, Any]) -> None:
+        self.folder = folder
+        note = folder / "about.json"
+        text = json.dumps({"digest": hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()})
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if note.exists() and note.read_text("utf-8") != text:
+                raise BadInput(
+                    f"'{folder}' must hold parts of this very matrix. It holds those of another: other files, clicks, "
+                    f"method, comparisons or seed. Remove it, or choose another output."
+                )
+        except OSError as error:
+            raise BadInput(f"'{folder}' cannot be used for unfinished parts: {error.strerror}.") from None
+        _write(note, text.encode())
+
+    def save(self, batch: int, sums: Floats) -> None:
+        data = sums.astype("<f8").tobytes()
+        _write(self.folder / f"{batch}.part", hashlib.sha256(data).digest() + data)
+
+    def load(self, batch: int, pairs: int) -> Floats | None:
+        try:
+            raw = (self.folder / f"{batch}.part").read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BadInput(f"'{self.folder}' cannot be read: {error.strerror}.") from None
+        if hashlib.sha256(raw[32:]).digest() != raw[:32]:
+            return None  # damaged: counted again
+        return np.frombuffer(raw[32:], "<f8").astype(np.float64).reshape(pairs, 2)
+
+
+def remove_parts(folder: str | os.PathLike[str]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+    try:
+        draft.write_bytes(data)
+        os.replace(draft, path)
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
+    finally:
+        draft.unlink(missing_ok=True)

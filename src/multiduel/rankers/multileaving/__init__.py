@@ -1,0 +1,31 @@
+"""One list from several rankings, and duels from the clicks on it. One method, one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from multiduel.errors import BadInput, did_you_mean
+from multiduel.rankers.multileaving.balanced import balanced
+from multiduel.rankers.multileaving.contract import judge, lay_out
+from multiduel.rankers.multileaving.optimised import optimised
+from multiduel.rankers.multileaving.probabilistic import probabilistic, probabilistic_drawn
+from multiduel.rankers.multileaving.team_draft import team_draft
+
+# Each makes the method with its scratch for (places of the largest slate, documents of the longest query, slots).
+METHODS: dict[str, Callable[[int, int, int], Any]] = {
+    "team-draft": team_draft,
+    "probabilistic": probabilistic,
+    "probabilistic-drawn": probabilistic_drawn,
+    "optimised": optimised,
+    "balanced": balanced,
+}
+TWO_ONLY = ("balanced",)
+
+__all__ = ["METHODS", "TWO_ONLY", "check_method", "judge", "lay_out"]
+
+
+def check_method(name: str) -> str:
+    if name not in METHODS:
+        raise BadInput(f"'method' must be one of {', '.join(METHODS)}. Got {name!r}.{did_you_mean(str(name), METHODS)}")
+    return name

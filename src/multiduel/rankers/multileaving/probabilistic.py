@@ -1,0 +1,182 @@
+"""Probabilistic multileaving: every ranking is a softmax over its ranks; who contributed a document stays a chance.
+
+Papers     Hofmann, Whiteson, de Rijke. A Probabilistic Method for Inferring Preferences from Clicks. CIKM 2011 (two
+           rankers). Schuth et al. Probabilistic Multileave for Online Retrieval Evaluation. SIGIR 2015.
+Evidence   the chance that the slot's document came from each place, given the list so far; drawn: 1 for the place it
+           came from.
+Fair       exactly: a slot's ranker is a fair die, and the marginalised outcome is the expectation of the drawn one.
+Deviates   The 2015 paper compares sums of expected credit. Their sign is biased: with three documents ranked 1 2 3 and
+           3 1 2 and one click at random the first ranker wins more often. Here the *outcome* is marginalised, as in
+           2011: the chance, over all assignments of slots to rankers, that a had more clicks than b, with ties half.
+
+    for each slot:
+      pick a ranker by a fair die; draw a document from it with chance proportional to rank^-tau, among those not in
+      the list
+    a ranker's credit is the number of clicks on its slots; more credit wins
+
+Given the list the slots' rankers are independent, so the difference in credit of two rankers is a walk of as many
+steps as there are clicks: its law is computed step by step instead of over all n^clicks assignments.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from multiduel.errors import BadInput
+from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.random import below, uniform
+from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, more_credit_wins, release
+
+TAU = 3.0  # decay of the softmax, as in both papers
+
+
+class Probabilistic(NamedTuple):
+    weight: Floats  # f8[longest]      rank^-tau, ranks from 1
+    mass: Floats  # f8[longest + 1]  sums of the first weights
+    free: Floats  # f8[n]            scratch: weight of each ranking's documents not yet in the list
+    walk: Floats  # f8[2 depth + 3]  scratch: law of the difference in credit
+
+
+class ProbabilisticDrawn(NamedTuple):
+    """The same lists; credit goes to the ranker that was drawn. Same expectation, more noise, outcomes 0, 1/2 or 1."""
+
+    weight: Floats
+    mass: Floats
+    free: Floats
+    credit: Floats  # f8[n]  scratch
+
+
+def probabilistic(places: int, longest: int, depth: int, tau: float = TAU) -> Probabilistic:
+    weight, mass = _softmax(longest, tau)
+    return Probabilistic(weight, mass, np.zeros(places), np.zeros(2 * depth + 3))
+
+
+def probabilistic_drawn(places: int, longest: int, depth: int, tau: float = TAU) -> ProbabilisticDrawn:
+    weight, mass = _softmax(longest, tau)
+    return ProbabilisticDrawn(weight, mass, np.zeros(places), np.zeros(places))
+
+
+def _softmax(longest: int, tau: float) -> tuple[Floats, Floats]:
+    if not 0.0 <= tau <= 10.0:
+        raise BadInput(f"'tau' of 'probabilistic' must lie between 0 and 10. Got {tau}.")
+    weight = np.arange(1.0, longest + 1.0) ** -tau
+    return weight, np.concatenate([[0.0], np.cumsum(weight)])
+
+
+@lay_out.implement(Probabilistic)
+def draw(
+    method: Probabilistic,
+    rng: Stream,
+    order: Positions,
+    rank: Positions,
+    rows: Ints,
+    taken: Flags,
+    shown: Ints,
+    evidence: Floats,
+) -> int:
+    weight, free = method.weight, method.free
+    n = rows.shape[0]
+    length = min(shown.shape[0], order.shape[1])
+    for a in range(n):
+        free[a] = method.mass[order.shape[1]]
+    for k in range(length):
+        document = draw_document(weight, free, order, rows, taken, below(rng, n), rng)
+        shown[k] = document
+        taken[document] = 1
+        total = 0.0
+        for a in range(n):
+            w = weight[rank[rows[a], document]]
+            chance = w / max(free[a], w)  # rounding may leave less free than there is
+            free[a] -= w
+            evidence[k, a] = chance
+            total += chance
+        for a in range(n):
+            evidence[k, a] /= total
+    release(taken, shown, length)
+    return length
+
+
+@lay_out.implement(ProbabilisticDrawn)
+def draw_with_team(
+    method: ProbabilisticDrawn,
+    rng: Stream,
+    order: Positions,
+    rank: Positions,
+    rows: Ints,
+    taken: Flags,
+    shown: Ints,
+    evidence: Floats,
+) -> int:
+    weight, free = method.weight, method.free
+    n = rows.shape[0]
+    length = min(shown.shape[0], order.shape[1])
+    for a in range(n):
+        free[a] = method.mass[order.shape[1]]
+    for k in range(length):
+        place = below(rng, n)
+        document = draw_document(weight, free, order, rows, taken, place, rng)
+        shown[k] = document
+        taken[document] = 1
+        for a in range(n):
+            free[a] -= weight[rank[rows[a], document]]
+            evidence[k, a] = 0.0
+        evidence[k, place] = 1.0
+    release(taken, shown, length)
+    return length
+
+
+@kernel
+def draw_document(
+    weight: Floats, free: Floats, order: Positions, rows: Ints, taken: Flags, place: int, rng: Stream
+) -> int:
+    """A document that is not taken, with chance proportional to its weight in the ranking at ``place``."""
+    ranking = order[rows[place]]
+    left = uniform(rng) * free[place]
+    document = 0
+    for position in range(ranking.shape[0]):
+        candidate = int(ranking[position])
+        if taken[candidate] == 0:
+            document = candidate
+            left -= weight[position]
+            if left < 0.0:
+                break
+    return document
+
+
+@judge.implement(Probabilistic)
+def expect(method: Probabilistic, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
+    walk = method.walk
+    for a in range(places):
+        for b in range(a):
+            clicks = 0
+            zero = walk.shape[0] // 2
+            walk[zero - 1] = walk[zero + 1] = 0.0
+            walk[zero] = 1.0
+            for k in range(length):
+                if clicked[k] != 0:
+                    clicks += 1
+                    up, down = evidence[k, a], evidence[k, b]
+                    stay = max(0.0, 1.0 - up - down)
+                    walk[zero - clicks - 1] = walk[zero + clicks + 1] = 0.0
+                    below_it = 0.0
+                    for d in range(zero - clicks, zero + clicks + 1):
+                        here = walk[d]
+                        walk[d] = below_it * up + here * stay + walk[d + 1] * down
+                        below_it = here
+            ahead, behind = 0.5 * walk[zero], 0.5 * walk[zero]
+            for d in range(1, clicks + 1):
+                ahead += walk[zero + d]
+                behind += walk[zero - d]
+            won = ahead / (ahead + behind)  # both sum to 1 but for rounding
+            wins[a, b] += won
+            wins[b, a] += 1.0 - won
+
+
+@judge.implement(ProbabilisticDrawn)
+def count_points(
+    method: ProbabilisticDrawn, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats
+) -> None:
+    more_credit_wins(method.credit, evidence, clicked, length, places, wins)

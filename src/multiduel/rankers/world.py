@@ -1,0 +1,93 @@
+"""The click world: rankers are the arms, a user's clicks on one multileaved list are the duels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multiduel.errors import BadInput
+from multiduel.kernels.arrays import Floats, Ints
+from multiduel.problems import Problem
+from multiduel.rankers.click_world import ClickWorld
+from multiduel.rankers.clicks import ClickModel, click_model
+from multiduel.rankers.lineup import Lineup
+from multiduel.rankers.multileaving import METHODS, TWO_ONLY, check_method
+
+
+@dataclass(frozen=True, eq=False)
+class ClickProblem:
+    """What ``simulate`` plays against instead of a matrix: users with queries. Regret is counted by ``reference``."""
+
+    lineup: Lineup
+    clicks: ClickModel
+    method: str
+    reference: Problem | None = None  # e.g. of ``estimate_matrix``; without it there is no regret to count
+
+    def __post_init__(self) -> None:
+        check_method(self.method)
+        worst = int(self.lineup.grade.max())
+        if worst >= self.clicks.click.shape[1]:
+            raise BadInput(
+                f"The click model '{self.clicks.name}' must know grades 0 to {worst}. "
+                f"It has {self.clicks.click.shape[1]} grades."
+            )
+        if self.reference is not None and self.reference.n_arms != self.lineup.n_arms:
+            raise BadInput(
+                f"'reference' must have one arm per ranker, {self.lineup.n_arms}. Got {self.reference.n_arms}."
+            )
+
+    @property
+    def n_arms(self) -> int:
+        return self.lineup.n_arms
+
+    def world(self, labels: Ints, seats: int) -> ClickWorld:
+        """A world with scratch of its own, for slates of at most ``seats`` arms; arm k is the ranker labels[k]."""
+        if seats > 2 and self.method in TWO_ONLY:
+            raise BadInput(f"'{self.method}' compares two rankers at a time. Got a slate of {seats}.")
+        lineup, depth = self.lineup, self.clicks.depth
+        return ClickWorld(
+            METHODS[self.method](seats, lineup.longest, depth),
+            np.ascontiguousarray(labels, np.int64),
+            *(lineup.offset, lineup.grade, lineup.order, lineup.rank, self.clicks.click, self.clicks.stop),
+            rng=np.zeros(4, np.uint64),
+            rows=np.zeros(seats, np.int64),
+            taken=np.zeros(lineup.longest, np.uint8),
+            shown=np.zeros(depth, np.int64),
+            clicked=np.zeros(depth, np.uint8),
+            evidence=np.zeros((depth, seats)),
+        )
+
+    def benchmark_gaps(self, kind: str) -> Floats:
+        """What playing each ranker costs, by the reference matrix."""
+        if self.reference is None:
+            raise BadInput("Regret against the click world is counted by a matrix. Give one as 'reference'.")
+        return self.reference.benchmark_gaps(kind)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "label": f"click world, K = {self.n_arms}, {self.clicks.name} clicks, {self.method}",
+            "n_arms": self.n_arms,
+            "names": list(self.lineup.names),
+            "queries": len(self.lineup.queries),
+            "documents": len(self.lineup.grade),
+            "clicks": self.clicks.name,
+            "method": self.method,
+            "lineup_sha256": self.lineup.digest,
+            "reference": None if self.reference is None else self.reference.to_json(),
+        }
+
+
+def click_problem(
+    lineup: Lineup,
+    *,
+    clicks: str | ClickModel = "informational",
+    method: str = "probabilistic",
+    depth: int = 10,
+    reference: Problem | None = None,
+) -> ClickProblem:
+    """The click world of a line-up; ``clicks`` is a name (see ``click_model``) or a model."""
+    if isinstance(clicks, str):
+        clicks = click_model(clicks, grades=int(lineup.grade.max()) + 1, depth=depth)
+    return ClickProblem(lineup, clicks, method, reference)

@@ -1,0 +1,188 @@
+"""Clicks, interleaving and multileaving as plainly as they are described: lists, dictionaries, full enumeration.
+
+Rankings are lists of documents, best first. Each method is (lay_out, judge): lay_out(rankings, depth, rng) returns the
+shown documents and, per slot, whatever the judge needs; judge(evidence, clicked slots, n) returns n x n wins.
+"""
+
+import itertools
+
+from tests.naive.stream import NaiveStream
+
+
+def first_free(ranking, shown):
+    return next(document for document in ranking if document not in shown)
+
+
+def ranks(document, rankings):
+    """From 1, in each ranking."""
+    return [ranking.index(document) + 1 for ranking in rankings]
+
+
+def compare_credit(credit):
+    n = len(credit)
+    wins = [[0.0] * n for _ in range(n)]
+    for a in range(n):
+        for b in range(n):
+            if a != b:
+                wins[a][b] = 1.0 if credit[a] > credit[b] else 0.5 if credit[a] == credit[b] else 0.0
+    return wins
+
+
+def team_draft(rankings, depth, rng):
+    n = len(rankings)
+    turn = list(range(n))
+    shown, teams = [], []
+    while len(shown) < min(depth, len(rankings[0])):
+        seat = len(shown) % n
+        other = seat + rng.below(n - seat)
+        turn[seat], turn[other] = turn[other], turn[seat]
+        captain = turn[seat]
+        shown.append(first_free(rankings[captain], shown))
+        teams.append(captain)
+    return shown, teams
+
+
+def count_points(teams, clicked, n):
+    return compare_credit([sum(teams[k] == a for k in clicked) for a in range(n)])
+
+
+def softmax(ranking, shown, tau=3.0):
+    weights = {d: (r + 1) ** -tau for r, d in enumerate(ranking) if d not in shown}
+    total = sum(weights.values())
+    return {d: w / total for d, w in weights.items()}
+
+
+def probabilistic(rankings, depth, rng):
+    n = len(rankings)
+    shown, teams, shares = [], [], []
+    while len(shown) < min(depth, len(rankings[0])):
+        laws = [softmax(ranking, shown) for ranking in rankings]
+        place = rng.below(n)
+        left = rng.uniform()
+        for document, chance in laws[place].items():  # best first
+            left -= chance
+            drawn = document
+            if left < 0.0:
+                break
+        document = drawn
+        total = sum(law[document] for law in laws)
+        shown.append(document)
+        teams.append(place)
+        shares.append([law[document] / total for law in laws])
+    return shown, (teams, shares)
+
+
+def expect_points(evidence, clicked, n):
+    """Average of count_points over every assignment of the clicked slots to rankers."""
+    _, shares = evidence
+    wins = [[0.0] * n for _ in range(n)]
+    for teams in itertools.product(range(n), repeat=len(clicked)):
+        chance = 1.0
+        for team, k in zip(teams, clicked, strict=True):
+            chance *= shares[k][team]
+        outcome = count_points(dict(zip(clicked, teams, strict=True)), clicked, n)
+        for a in range(n):
+            for b in range(n):
+                wins[a][b] += chance * outcome[a][b]
+    return wins
+
+
+def count_drawn(evidence, clicked, n):
+    return count_points(evidence[0], clicked, n)
+
+
+def balanced(rankings, depth, rng):
+    a_first = rng.uniform() < 0.5
+    shown, k = [], [0, 0]
+    while len(shown) < min(depth, len(rankings[0])):
+        who = 0 if k[0] < k[1] or (k[0] == k[1] and a_first) else 1
+        document = rankings[who][k[who]]
+        k[who] += 1
+        if document not in shown:
+            shown.append(document)
+    return shown, [ranks(document, rankings) for document in shown]
+
+
+def count_tops(evidence, clicked, n):
+    if not clicked:
+        return compare_credit([0, 0])
+    top = min(evidence[max(clicked)])
+    return compare_credit([sum(evidence[k][a] <= top for k in clicked) for a in range(2)])
+
+
+def optimised(rankings, depth, rng, candidates=32, steps=25, step=1.0, weight=0.2):
+    n = len(rankings)
+    slots = range(min(depth, len(rankings[0])))
+    lists, credits = [], []
+    for _ in range(candidates):
+        shown = []
+        for _ in slots:
+            shown.append(first_free(rankings[rng.below(n)], shown))
+        credit = [[1.0 / r for r in ranks(document, rankings)] for document in shown]
+        lists.append(shown)
+        credits.append([[c - sum(row) / n for c in row] for row in credit])
+    p = [1.0 / candidates] * candidates
+
+    def bias():
+        return [[sum(p[L] * credits[L][k][a] for L in range(candidates)) for a in range(n)] for k in slots]
+
+    for _ in range(steps):
+        now = bias()
+        slope = [
+            sum(2.0 * row[k][a] * now[k][a] - weight * row[k][a] ** 2 / (k + 1) for k in slots for a in range(n))
+            for row in credits
+        ]
+        mean = sum(x * y for x, y in zip(p, slope, strict=True))
+        p = [x * min(2.0, max(0.5, 1.0 - step * (y - mean))) for x, y in zip(p, slope, strict=True)]
+        p = [x / sum(p) for x in p]
+    left = rng.uniform()
+    drawn = 0
+    for L in range(candidates):
+        left -= p[L]
+        drawn = L
+        if left < 0.0:
+            break
+    rest = bias()
+    scale = 1.0 + max(max(row) - min(row) for row in rest)
+    return lists[drawn], [[(credits[drawn][k][a] - rest[k][a]) / scale for a in range(n)] for k in slots]
+
+
+def mean_difference(evidence, clicked, n):
+    wins = [[0.0] * n for _ in range(n)]
+    for a in range(n):
+        for b in range(n):
+            if a != b:
+                total = sum(evidence[k][a] - evidence[k][b] for k in clicked)
+                wins[a][b] = 0.5 + 0.5 * total / max(1, len(clicked))
+    return wins
+
+
+METHODS = {
+    "team-draft": (team_draft, count_points),
+    "probabilistic": (probabilistic, expect_points),
+    "probabilistic-drawn": (probabilistic, count_drawn),
+    "balanced": (balanced, count_tops),
+    "optimised": (optimised, mean_difference),
+}
+
+
+def user(shown, grades, click, stop, rng):
+    """The slots clicked by a user who goes down the list. click[k][g], stop[k][g]."""
+    clicked = []
+    for k, document in enumerate(shown):
+        grade = grades[document]
+        if rng.uniform() < click[k][grade]:
+            clicked.append(k)
+            if rng.uniform() < stop[k][grade]:
+                break
+    return clicked
+
+
+def compare(method, collection, click, stop, slate, words, judge=None):
+    """One comparison. ``collection`` holds per query (grades, rankings of all rankers), ``words`` seed the
+    stream of this round. Returns the wins of the slate."""
+    lay_out, own_judge = METHODS[method]
+    rng = NaiveStream(words)
+    grades, rankings = collection[rng.below(len(collection))]
+    shown, evidence = lay_out([rankings[i] for i in slate], len(click), rng)
+    return (judge or own_judge)(evidence, user(shown, grades, click, stop, rng), len(slate))

@@ -1,0 +1,145 @@
+"""Learning-to-rank files and runs: read back bit for bit, and every kind of damage named with its line."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from multiduel import rankers
+from multiduel.errors import BadInput
+
+
+@pytest.fixture
+def write(tmp_path):
+    def writer(text, name="data.svm"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return writer
+
+
+@pytest.mark.parametrize("name", ["made.svm", "made.svm.gz"])
+def test_written_data_reads_back_bit_for_bit(tmp_path, name):
+    made = list(rankers.generate(queries=4, documents=6, features=3, seed=1))
+    assert rankers.write_letor(made, tmp_path / name) == sum(len(query.grades) for query in made)
+    back = list(rankers.read_letor(tmp_path / name))
+    for query, again in zip(made, back, strict=True):
+        assert query.id == again.id
+        assert query.documents == again.documents
+        np.testing.assert_array_equal(query.grades, again.grades)
+        np.testing.assert_array_equal(query.features, again.features)
+
+
+def test_equal_data_gives_equal_bytes(tmp_path):
+    for name in ("a.svm.gz", "b.svm.gz"):
+        rankers.write_letor(rankers.generate(queries=2, seed=1), tmp_path / name)
+    assert (tmp_path / "a.svm.gz").read_bytes() == (tmp_path / "b.svm.gz").read_bytes()
+
+
+def test_sparse_features_string_ids_comments_and_blank_lines(write):
+    path = write(
+        "# a header\n\n2 qid:WT04-1 3:1.5 1:-2e-3 # docid = G00-1 inc = 1\r\n"
+        "0.0 qid:WT04-1 2:7\n1 qid:x\n0 qid:x 4:1 #docid=last"
+    )
+    first, second = rankers.read_letor(path)
+    assert (first.id, second.id) == ("WT04-1", "x")
+    assert first.documents == ("G00-1", "2")
+    assert second.documents == ("1", "last")
+    np.testing.assert_array_equal(first.features, [[-0.002, 0, 1.5], [0, 7, 0]])
+    np.testing.assert_array_equal(second.features, [[0, 0, 0, 0], [0, 0, 0, 1]])
+    np.testing.assert_array_equal(first.grades, [2, 0])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("x qid:1 1:2", r"line 2: the grade must be a whole number from 0 to 999\. Got 'x'"),
+        ("-1 qid:1 1:2", "the grade must be a whole number.* Got '-1'"),
+        ("1.5 qid:1 1:2", "the grade must be a whole number.* Got '1.5'"),
+        ("inf qid:1 1:2", "the grade must be a whole number.* Got 'inf'"),
+        ("1 1:2", r"line 2: the query must follow the grade, as in 'qid:17'\. Got '1:2'"),
+        ("1", "the query must follow the grade.* Got nothing"),
+        ("1 qid: 1:2", "the query must follow the grade.* Got 'qid:'"),
+        ("1 qid:1 1:2 abc", "line 2: a feature must look like '3:0.25'.* Got 'abc'"),
+        ("1 qid:1 0:2", "numbered from 1.* Got '0:2'"),
+        ("1 qid:1 1:2:3", "a feature's value must be a finite number. Got '1:2:3'"),
+        ("1 qid:1 1:", "a feature's value must be a finite number. Got '1:'"),
+        ("1 qid:1 1:nan", "a feature's value must be a finite number. Got '1:nan'"),
+        ("1 qid:1 1:1e999", "a feature's value must be a finite number. Got '1:1e999'"),
+        ("1 qid:1 1:2 1:3", "a feature must come once. Got feature 1 twice"),
+        (
+            "1 qid:2 1:2\n1 qid:1 1:3",
+            "line 3: the documents of a query must stand together. Query '1' began at .*line 1",
+        ),
+    ],
+)
+def test_a_bad_line_is_named(write, line, words):
+    with pytest.raises(BadInput, match=words):
+        list(rankers.read_letor(write(f"1 qid:1 1:2\n{line}\n")))
+
+
+def test_bad_files_are_named(write, tmp_path):
+    whole = gzip.compress(b"1 qid:1 1:2\n" * 1000)
+    for path, words in (
+        (write(""), "must hold a line per document. Got none"),
+        (tmp_path / "absent", "must be a file that exists"),
+        (tmp_path, "cannot be read"),
+        (write(b"1 qid:1 1:2\n1 qid:\xff 1:2\n", "bytes"), "line 2: must be UTF-8"),
+        (write(whole[:40], "cut.gz"), "the gzip data is broken"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            list(rankers.read_letor(path))
+    with pytest.raises(BadInput, match="Got none"):
+        list(rankers.read_letor())
+
+
+def test_the_same_query_in_two_files_is_refused(write):
+    one, two = write("1 qid:1 1:2\n", "one"), write("1 qid:1 1:2\n", "two")
+    with pytest.raises(BadInput, match=r"two', line 1: .* Query '1' began at .*one', line 1"):
+        list(rankers.read_letor(one, two))
+
+
+def test_run_files(write):
+    data = write(
+        "1 qid:q1 1:1 # docid = a\n0 qid:q1 1:2 # docid = b\n0 qid:q1 1:3 # docid = c\n0 qid:q2 1:1 #docid = d\n"
+    )
+    run = write("q1 Q0 b 1 9.5 mine\nq1 Q0 zzz 2 9 mine\nq1 Q0 a 3 0.5 mine\n", "mine.run")
+    lineup = rankers.line_up(rankers.read_letor(data), [rankers.run_file(run), rankers.feature(1)])
+    assert lineup.names == ("mine.run", "f1")
+    assert lineup.order[0, :3].tolist() == [1, 0, 2]  # b, a, and c that was not retrieved
+    assert lineup.order[1, :3].tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("q1 Q0 b 1 9.5\n", "line 1: must be 'query Q0 document rank score name', 6 words. Got 5"),
+        ("q1 Q0 b 1 much x\n", "line 1: the score must be a finite number. Got 'much'"),
+        ("q1 Q0 b 1 2 x\nq1 Q0 b 1 2 x\n", "line 2: document 'b' must come once"),
+        ("\n", "must hold a line per retrieved document"),
+    ],
+)
+def test_bad_runs_are_named(write, text, words):
+    with pytest.raises(BadInput, match=words):
+        rankers.read_run(write(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "features", "queries", "documents", "counts"),
+    [
+        ("mq2008", 46, 784, 15211, [12279, 2001, 931]),
+        ("mslr_web_fold1_sample", 136, 89, 9122, [5053, 2709, 1169, 136, 55]),
+    ],
+)
+def test_real_files(data_dir, name, features, queries, documents, counts):
+    lineup = rankers.line_up(rankers.read_letor(data_dir / f"{name}.svm.gz"))
+    assert (lineup.n_arms, len(lineup.queries), len(lineup.grade)) == (features, queries, documents)
+    assert np.bincount(lineup.grade).tolist() == counts
+
+
+def test_real_file_with_string_ids(data_dir):
+    first = next(iter(rankers.read_letor(data_dir / "np2004_fold1_vali_test.svm.gz")))
+    assert first.id == "WT04-132"
+    assert first.documents[0] == "G00-43-3417672"
+    assert first.features.shape[1] == 64

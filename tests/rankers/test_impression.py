@@ -1,0 +1,157 @@
+"""The two calls a search engine makes, and the commands."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import multiduel as md
+from multiduel import rankers
+from multiduel.errors import BadInput
+from multiduel.rankers.cli import app
+
+RANKINGS = {0: ["a", "b", "c", "d"], 1: ["d", "c", "b", "a"], 7: ["b", "x"]}
+
+
+@pytest.mark.parametrize("method", [name for name in rankers.METHODS if name != "balanced"])
+def test_a_page_and_its_clicks(method):
+    impression = rankers.multileave(RANKINGS, (7, 0, 1), method=method, length=3, seed=1)
+    again = json.loads(json.dumps(impression))
+    assert again == impression == rankers.multileave(RANKINGS, (7, 0, 1), method=method, length=3, seed=1)
+    assert len(impression["documents"]) == len(set(impression["documents"])) == 3
+    assert set(impression["documents"]) <= {"a", "b", "c", "d", "x"}
+    for clicks in ([], impression["documents"][:1], impression["documents"], impression["documents"][:1] * 2):
+        wins = rankers.credit(again, clicks)
+        np.testing.assert_allclose(wins + wins.T, 1.0 - np.eye(3), atol=1e-9)
+    assert (rankers.credit(again, [])[~np.eye(3, dtype=bool)] == 0.5).all()
+
+
+def test_team_draft_credits_who_picked():
+    impression = rankers.multileave([["a", "b"], ["c", "d"]], length=2, seed=3)
+    assert sorted(impression["documents"]) == ["a", "c"]  # one pick each
+    np.testing.assert_array_equal(rankers.credit(impression, ["a"]), [[0, 1], [0, 0]])
+    np.testing.assert_array_equal(rankers.credit(impression, ["c"]), [[0, 0], [1, 0]])
+    np.testing.assert_array_equal(rankers.credit(impression, ["c", "a"]), [[0, 0.5], [0.5, 0]])
+
+
+def test_pages_differ_without_a_seed():
+    pages = {tuple(rankers.multileave([list("abcdefgh"), list("hgfedcba")])["documents"]) for _ in range(20)}
+    assert len(pages) > 1
+
+
+def test_numbers_as_documents_one_arm_and_empty_results():
+    impression = rankers.multileave([[10, 11, 12]], length=2)
+    assert impression["documents"] == [10, 11]
+    assert rankers.credit(impression, [11]).tolist() == [[0.0]]
+    nothing = rankers.multileave([[], []])
+    assert nothing["documents"] == []
+    assert rankers.credit(nothing, []).tolist() == [[0.0, 0.5], [0.5, 0.0]]
+
+
+def test_a_policy_learns_from_pages():
+    """Documents 0 .. 9, of which the lower are better; ranker 2 knows, the others are shuffled."""
+    rng = np.random.default_rng(0)
+    rankings = [
+        rng.permutation(10).tolist(),
+        rng.permutation(10).tolist(),
+        list(range(10)),
+        rng.permutation(10).tolist(),
+    ]
+    policy = md.make("multi-rucb", n_arms=4, slate_size=4, seed=3)
+    for _ in range(400):
+        slate = policy.ask()
+        impression = rankers.multileave(rankings, slate.arms, length=5)
+        policy.tell(slate, rankers.credit(impression, [d for d in impression["documents"] if rng.random() < 0.5**d]))
+    assert policy.recommend() == 2
+
+
+def test_bad_input_is_named():
+    good = rankers.multileave(RANKINGS, (0, 1), seed=1)
+    for call, words in (
+        (lambda: rankers.multileave(RANKINGS, (0, 3)), "Got none for arm 3"),
+        (lambda: rankers.multileave(RANKINGS, (0, 0)), "each once"),
+        (lambda: rankers.multileave(RANKINGS, ()), "at least one arm"),
+        (lambda: rankers.multileave([["a", "a"]]), "Arm 0 returned 'a' twice"),
+        (lambda: rankers.multileave([[1.5]]), "a string or a whole number"),
+        (lambda: rankers.multileave(RANKINGS, method="balanced"), "two rankers at a time. Got 3"),
+        (lambda: rankers.multileave(RANKINGS, length=0), "'length' of 'multileave'"),
+        (lambda: rankers.credit(good, ["zebra"]), "Only documents that were shown"),
+        (lambda: rankers.credit({}, []), "must be what 'multileave' returned"),
+        (lambda: rankers.credit({**good, "evidence": [[1.0]]}, []), "must be what 'multileave' returned"),
+        (lambda: rankers.credit({**good, "method": "x"}, []), "must be what 'multileave' returned"),
+        (lambda: rankers.credit([], []), "must be what 'multileave' returned"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            call()
+
+
+def test_commands(tmp_path):
+    data, P, P3 = (str(tmp_path / name) for name in ("d.svm.gz", "P.csv", "P3.csv"))
+    run = CliRunner().invoke
+
+    def ok(*arguments):
+        result = run(app, list(arguments), catch_exceptions=False)
+        assert result.exit_code == 0
+        return result.stdout
+
+    ok("generate", data, "--queries", "20", "--documents", "10", "--features", "5")
+    said = ok("matrix", data, "--clicks", "navigational", "--method", "team-draft", "--comparisons", "2000", "--out", P)
+    assert "Condorcet winner: f1" in said
+    assert not (tmp_path / "P.parts").exists()
+    assert "indices: 0 " in ok("submatrix", P, "--size", "3", "--out", P3)
+    said = ok(
+        "live", data, "--matrix", P3, "--policy", "multi-rucb", "--slate-size", "3", "--horizon", "3000", "--runs", "2",
+        "--clicks", "navigational", "--method", "team-draft", "--json", str(tmp_path / "r.json"),
+    )  # fmt: skip
+    assert "multi-rucb" in said
+    assert json.loads((tmp_path / "r.json").read_text())[0]["problem"]["n_arms"] == 3
+    for arguments, words in (
+        (["matrix", data, "--out", "P.txt"], "must name a .csv file"),
+        (["matrix", data, "--out", P, "--clicks", "nobody"], "'clicks' must be one of"),
+        (["submatrix", P, "--out", P3, "--margin", "wide"], "must be a number or 'auto'"),
+        (["live", data, "--matrix", P3, "--policy", "multi-rcub"], "multi-rucb"),
+    ):
+        result = run(app, arguments)
+        assert isinstance(result.exception, BadInput)
+        assert words in str(result.exception)
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys, multiduel.cli; print([m for m in ('numba', 'numpy', 'scipy', 'sklearn') if m in sys.modules])"
+    said = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True
+    )
+    assert said.stdout == "[]\n", said.stderr
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.lists(st.integers(0, 30), unique=True, max_size=12), min_size=1, max_size=5),
+    st.integers(1, 8),
+    st.data(),
+)
+def test_any_rankings_make_a_page_that_can_be_judged(rankings, length, data):
+    method = data.draw(st.sampled_from(["team-draft", "probabilistic"]))
+    impression = rankers.multileave(rankings, method=method, length=length)
+    union = set().union(*rankings)
+    shown = impression["documents"]
+    assert len(shown) == len(set(shown)) == min(length, len(union))
+    assert set(shown) <= union
+    clicks = [document for document in shown if data.draw(st.booleans())]
+    wins = rankers.credit(json.loads(json.dumps(impression)), clicks)
+    np.testing.assert_allclose(wins + wins.T, 1.0 - np.eye(len(rankings)), atol=1e-9)
+    assert ((wins >= 0.0) & (wins <= 1.0)).all()
+
+
+def test_the_toy_search_server_finds_its_best_ranker():
+    script = Path(__file__).resolve().parents[2] / "examples" / "search_server.py"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    said = subprocess.run([sys.executable, str(script), "--selftest"], env=environment, capture_output=True, text=True)
+    assert "as it should" in said.stdout, said.stderr

@@ -1,0 +1,188 @@
+"""Multileaving: equal to the plain oracle, and fair: equal rankers, or clicks at random, never make a winner."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from multiduel import rankers
+from multiduel.errors import BadInput
+from multiduel.kernels.dispatch import entry
+from multiduel.kernels.random import place, reseed
+from multiduel.rankers.corpus import Query
+from multiduel.rankers.matrix import count_wins
+from tests.naive import rankers as naive
+
+FAIR_TO_RANDOM_CLICKS = [name for name in rankers.METHODS if name != "balanced"]
+
+
+def lineup_of(rankings, grades=None):
+    """One query whose documents the rankers put in these orders (documents 0 .. D-1, best first)."""
+    D = len(rankings[0])
+    features = np.zeros((D, len(rankings)))
+    for i, ranking in enumerate(rankings):
+        features[list(ranking), i] = np.arange(D, 0, -1)
+    grades = np.zeros(D, np.int64) if grades is None else np.array(grades)
+    return rankers.line_up([Query("q", grades, features, tuple(map(str, range(D))))])
+
+
+def preferences(problem, slate, count, key=1):
+    """Means and standard errors of wins[a, b] over many users."""
+    n = len(slate)
+    world = problem.world(np.arange(problem.n_arms), n)
+    run = entry(count_wins, world, "comparisons", type(world.method))
+    wins, total, squares = np.zeros((3, n, n))
+    args = (world, np.uint64(key), 1, count, np.array(slate), wins, total, squares)
+    run.prepare(*args)
+    run.call(*args)
+    mean = total / count
+    return mean, np.sqrt(np.maximum(squares / count - mean**2, 1e-12) / count)
+
+
+def worst_z(mean, error):
+    off = ~np.eye(len(mean), dtype=bool)
+    return np.abs((mean - 0.5) / error)[off].max()
+
+
+def random_rankings(n, D, seed):
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(D).tolist() for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("method", "n"), [(m, n) for m in rankers.METHODS for n in (2, 3) if (m, n) != ("balanced", 3)]
+)
+def test_equals_the_plain_oracle(method, n):
+    queries = list(rankers.generate(queries=5, documents=7, features=4, grades=5, seed=3))
+    lineup = rankers.line_up([*queries, queries[0]._replace(id="short", grades=queries[0].grades[:1],
+                              features=queries[0].features[:1], documents=("1",))])  # fmt: skip
+    problem = rankers.click_problem(lineup, method=method, depth=5)
+    collection = [
+        (lineup.grade[lo:hi].tolist(), lineup.order[:, lo:hi].tolist())
+        for lo, hi in itertools.pairwise(lineup.offset.tolist())
+    ]
+    labels = np.array([2, 0, 3, 1])
+    world = problem.world(labels, n)
+    run = entry(count_wins, world, "comparisons", type(world.method))
+    slate = np.array([3, 0, 1][:n])
+    for round_key in range(40):
+        wins, total, squares = np.zeros((3, n, n))
+        run.call(world, np.uint64(round_key), 1, 1, slate, wins, total, squares)
+        words = np.zeros(4, np.uint64)
+        reseed(words, place(np.uint64(round_key), 1), 0)
+        tables = problem.clicks.click.tolist(), problem.clicks.stop.tolist()
+        expected = naive.compare(method, collection, *tables, labels[slate].tolist(), words)
+        np.testing.assert_allclose(total, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", FAIR_TO_RANDOM_CLICKS)
+@pytest.mark.parametrize(
+    "rankings",
+    [
+        [[0, 1, 2], [2, 0, 1]],
+        [[0, 1, 2, 3], [1, 2, 3, 0]],
+        random_rankings(2, 12, 1),
+        random_rankings(5, 9, 2),
+        [[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0]],
+    ],
+)
+def test_clicks_at_random_prefer_nobody(method, rankings):
+    lineup = lineup_of(rankings)
+    slate = range(len(rankings))
+    count = 2_000 if method == "optimised" else 30_000
+    for table in (0.5, [[0.9], [0.5], [0.1]]):  # everywhere alike, and falling with the position
+        clicks = rankers.click_table(table, 0.3, grades=1)
+        mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), slate, count)
+        assert worst_z(mean, error) < 4.5
+        np.testing.assert_allclose(mean + mean.T + np.eye(len(slate)), 1.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", rankers.METHODS)
+def test_equal_rankers_are_not_preferred_whatever_users_do(method):
+    ranking = list(range(8))
+    lineup = lineup_of([ranking, ranking], grades=[4, 0, 3, 0, 0, 1, 2, 0])
+    for clicks in ("perfect", "navigational", "informational", "position-based"):
+        count = 2_000 if method == "optimised" else 20_000
+        mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), (0, 1), count)
+        assert worst_z(mean, error) < 4.5
+
+
+@pytest.mark.parametrize("method", rankers.METHODS)
+def test_the_better_ranker_wins(method):
+    grades = [4, 3, 2, 1] + [0] * 16
+    lineup = lineup_of([list(range(20)), list(range(19, -1, -1))], grades)
+    mean, error = preferences(rankers.click_problem(lineup, clicks="navigational", method=method), (0, 1), 2_000)
+    assert mean[0, 1] - 0.5 > 8 * error[0, 1]
+
+
+def test_balanced_interleaving_is_known_to_prefer_one_for_clicks_at_random():
+    lineup = lineup_of([[0, 1, 2, 3], [1, 2, 3, 0]])  # the example of Radlinski et al. 2008
+    clicks = rankers.click_table([[0.2]], 1.0, grades=1)
+    mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method="balanced"), (0, 1), 30_000)
+    assert mean[1, 0] - 0.5 > 8 * error[1, 0]
+
+
+def test_the_sign_of_expected_credit_would_be_biased():
+    """Why probabilistic multileaving marginalises the outcome, not the credit."""
+    rankings = [[0, 1, 2], [2, 0, 1]]
+    laws = [naive.softmax(ranking, []) for ranking in rankings]
+    for_first = sum((laws[0][d] + laws[1][d]) / 2 for d in range(3) if laws[0][d] > laws[1][d])
+    assert for_first > 0.55
+    lineup = lineup_of(rankings)
+    clicks = rankers.click_table([[1.0]], 1.0, grades=1)
+    mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method="probabilistic"), (0, 1), 30_000)
+    assert worst_z(mean, error) < 4.5
+
+
+def test_marginalised_and_drawn_credit_agree_and_marginalised_is_less_noisy():
+    lineup = rankers.line_up(rankers.generate(queries=20, documents=15, features=3, seed=5))
+    (soft, soft_error), (hard, hard_error) = (
+        preferences(rankers.click_problem(lineup, method=method), (0, 1, 2), 40_000)
+        for method in ("probabilistic", "probabilistic-drawn")
+    )
+    off = ~np.eye(3, dtype=bool)
+    assert (np.abs(soft - hard)[off] < 4.5 * np.hypot(soft_error, hard_error)[off]).all()
+    assert (soft_error < 0.9 * hard_error)[off].all()
+
+
+def test_no_clicks_make_ties():
+    lineup = lineup_of(random_rankings(2, 6, 3))
+    clicks = rankers.click_table(0.0, grades=1)
+    for method in rankers.METHODS:
+        mean, _ = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), (0, 1), 10)
+        assert mean[0, 1] == mean[1, 0] == 0.5
+
+
+def test_first_slot_follows_the_softmax():
+    lineup = lineup_of([[0, 1, 2, 3], [0, 1, 2, 3]], grades=[1, 0, 0, 0])
+    rng = naive.NaiveStream([1, 2, 3, 4])
+    tops = [naive.probabilistic(lineup.order.tolist(), 1, rng)[0][0] for _ in range(4000)]
+    for document, chance in naive.softmax([0, 1, 2, 3], []).items():
+        share = tops.count(document) / 4000
+        assert abs(share - chance) < 4.5 * math.sqrt(chance * (1 - chance) / 4000)
+
+
+def test_words_for_wrong_methods():
+    lineup = lineup_of(random_rankings(4, 6, 3))
+    with pytest.raises(BadInput, match=r"Got 'team-drat'\. Did you mean 'team-draft'"):
+        rankers.click_problem(lineup, method="team-drat")
+    with pytest.raises(BadInput, match="'balanced' compares two rankers at a time"):
+        rankers.click_problem(lineup, method="balanced").world(np.arange(4), 3)
+
+
+def test_optimised_chances_lower_the_bias_and_keep_sensitive_lists():
+    before, after, dull, sharp = 0.0, 0.0, 0.0, 0.0
+    for seed in range(20):
+        lineup = lineup_of(random_rankings(3, 10, seed))
+        world = rankers.click_problem(lineup, method="optimised").world(np.arange(3), 3)
+        run = entry(count_wins, world, "comparisons", type(world.method))
+        run.call(world, np.uint64(seed), 1, 1, np.arange(3), *np.zeros((3, 3, 3)))
+        p, credit, sensitivity = world.method.p, world.method.credit, world.method.sensitivity
+        assert p.sum() == pytest.approx(1.0)
+        before += (credit.mean(axis=0) ** 2).sum()
+        after += ((p @ credit) ** 2).sum()
+        dull += sensitivity.mean()
+        sharp += p @ sensitivity
+    assert after < 0.5 * before
+    assert sharp > dull
