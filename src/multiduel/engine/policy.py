@@ -105,7 +105,8 @@ class Policy:
         if not isinstance(round, int) or not 1 <= round <= self._round:
             return BadInput(f"Round {round!r} was never asked. So far there were {self._round}.")
         shown = self._open.get(round)
-        return BadInput(f"Round {round} " + (f"showed {shown}, not {arms}." if shown else "is told already, or had a single arm."))
+        what = f"showed {shown}, not {arms}" if shown else "is told already, or had a single arm"
+        return BadInput(f"Round {round} {what}.")
 
     def forget(self, slate: Slate) -> None:
         """This slate will never be told: drop it from the open ones. Only memory is saved by it."""

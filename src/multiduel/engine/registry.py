@@ -118,7 +118,8 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any
 
 def describe(params: Any) -> dict[str, Any]:
     """Params as words and numbers that JSON can hold, the machine's beside the policy's; ``resolve`` takes them back."""
-    cards: dict[type, Any] = {spec.params: spec for spec in (*POLICIES.values(), *MACHINES.values())}
+    known: tuple[PolicySpec | MachineSpec, ...] = (*POLICIES.values(), *MACHINES.values())
+    cards = {spec.params: spec for spec in known}
     card = cards[type(params)]
     words: dict[str, Any] = {}
     for name, value in params._asdict().items():

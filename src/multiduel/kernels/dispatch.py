@@ -16,9 +16,11 @@ import functools
 import hashlib
 import importlib.util
 import inspect
+import os
 import pathlib
 import sys
 import sysconfig
+import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -36,7 +38,8 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrap
 # A State is many arrays, so a call that passes one on costs more than most kernels do: implementations are inlined.
 INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 
-KERNELS = pathlib.Path(__file__).resolve().parent
+PACKAGE = pathlib.Path(__file__).resolve().parent.parent
+LOADED = time.time()
 INSTALLED = tuple(pathlib.Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib"))
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -168,11 +171,14 @@ def _shape(params: Any) -> tuple[Any, ...]:
 
 
 def _source_hash(function: Callable[..., Any], shape: tuple[Any, ...]) -> str:
-    """A hash of the ground floor, the entry, and the files of the Params classes with all that those import."""
-    files = set(KERNELS.glob("*.py")) | {pathlib.Path(function.__code__.co_filename)}
-    for cls in _classes(shape):
-        _collect(sys.modules[cls.__module__], files)
-    return _digest(*(path.read_bytes() for path in sorted(files)))
+    """A hash of the files of the entry and of the Params classes, with all that those import."""
+    files: set[pathlib.Path] = set()
+    for name in (function.__module__, *(cls.__module__ for cls in _classes(shape))):
+        _collect(sys.modules[name], files)
+    contents = [path.read_bytes() for path in sorted(files)]
+    if any(path.stat().st_mtime > LOADED for path in files):  # edited since: what runs here is not what the file says now
+        contents.append(f"{os.getpid()} {time.time()}".encode())
+    return _digest(*contents)
 
 
 def _classes(shape: tuple[Any, ...]) -> Iterator[type]:
@@ -188,8 +194,8 @@ def _collect(module: types.ModuleType, files: set[pathlib.Path]) -> None:
     if getattr(module, "__file__", None) is None:
         return
     path = pathlib.Path(str(module.__file__)).resolve()
-    ours = KERNELS.parent in path.parents
-    if path in files or (not ours and any(folder in path.parents for folder in INSTALLED)):
+    ours = PACKAGE in path.parents
+    if path in files or path == PACKAGE / "__init__.py" or (not ours and any(folder in path.parents for folder in INSTALLED)):
         return
     files.add(path)
     for node in ast.walk(ast.parse(path.read_bytes())):

@@ -1,0 +1,81 @@
+"""Which policy to use: the one that lost least where it was measured, in the setting nearest to yours."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+import math
+from typing import Any, NamedTuple
+
+from multiduel.engine.policy import whole
+from multiduel.engine.registry import POLICIES
+from multiduel.errors import BadInput
+
+ASSUMPTIONS = ("utilities", "condorcet", "copeland")
+WORDS = {
+    "utilities": "options with hidden qualities",
+    "condorcet": "an option that beats every other, and otherwise no order",
+    "copeland": "no option that beats every other",
+}
+
+
+class Suggestion(NamedTuple):
+    """A policy's name, why, and the next best with their measured mean regret."""
+
+    policy: str
+    why: str
+    others: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        return f"{self.policy}: {self.why}"
+
+
+@functools.cache
+def measured() -> dict[str, Any]:
+    """The measurements that ``benchmarks/rivals.py --measure`` made."""
+    data: dict[str, Any] = json.loads(importlib.resources.files(__package__).joinpath("measured.json").read_text())
+    return data
+
+
+def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, assume: str = "condorcet") -> Suggestion:
+    """The policy we would use for ``n_arms`` options, at most ``slate_size`` of them shown at once.
+
+    ``horizon`` is the number of rounds if it is known; policies that must know it are considered only then. ``assume`` is what
+    you believe of the options: "utilities" (each has a hidden quality), "condorcet" (one beats every other) or "copeland"
+    (perhaps none does). The answer is the policy with the least mean regret in the measured setting nearest to this one.
+    """
+    n_arms = whole("n_arms", n_arms, 1, of="suggest")
+    slate_size = whole("slate_size", slate_size, 2, of="suggest")
+    if horizon is not None:
+        horizon = whole("horizon", horizon, 1, of="suggest")
+    if assume not in ASSUMPTIONS:
+        raise BadInput(f"'assume' of 'suggest' must be one of {', '.join(ASSUMPTIONS)}. Got {assume!r}.")
+
+    rows = [row for row in measured()["rows"] if row["assumption"] == assume]
+    arms = _nearest({row["n_arms"] for row in rows}, n_arms)
+    rounds = _nearest({row["horizon"] for row in rows}, horizon or 10**6)
+    seats = _nearest({row["slate_size"] for row in rows}, slate_size)
+    here = [
+        row
+        for row in rows
+        if row["n_arms"] == arms
+        and row["horizon"] == rounds
+        and row["slate_size"] in (2, seats)
+        and row["slate_size"] <= slate_size
+        and row["policy"] in POLICIES
+        and (horizon is not None or POLICIES[row["policy"]].anytime)
+    ]
+    here.sort(key=lambda row: row["mean"])
+    best, *rest = here
+    why = (
+        f"least regret measured where it is most like yours ({WORDS[assume]}; {arms} arms, {best['slate_size']} at once, "
+        f"{rounds:,} rounds): mean {best['mean']:,.0f} and 95% quantile {best['q95']:,.0f} over {best['runs']} runs, "
+        f"against {rest[0]['mean']:,.0f} for {rest[0]['policy']}. {POLICIES[best['policy']].use}"
+    )
+    return Suggestion(best["policy"], why, tuple((row["policy"], row["mean"]) for row in rest[:5]))
+
+
+def _nearest(known: set[int], wanted: int) -> int:
+    """On a logarithmic scale: 20 arms are nearer to 24 than to 8."""
+    return min(known, key=lambda value: abs(math.log(value / wanted)))

@@ -1,0 +1,172 @@
+"""The policy one talks to."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import multiduel as md
+
+
+def talk(policy, rounds, seed=0):
+    """Ask and tell against linear utilities; returns the slates."""
+    rng, slates = np.random.default_rng(seed), []
+    for _ in range(rounds):
+        slate = policy.ask()
+        slates.append(slate)
+        if len(slate.arms) > 1:
+            noisy = {arm: -arm + rng.normal() * 2.0 for arm in slate.arms}
+            policy.tell(slate, md.ranking(sorted(slate.arms, key=lambda arm, noisy=noisy: -noisy[arm])))
+    return slates
+
+
+def test_it_finds_the_best_and_says_so():
+    policy = md.make("multi-rucb", n_arms=8, slate_size=4, seed=3)
+    talk(policy, 400)
+    assert policy.recommend() == 0
+    assert [line.arm for line in policy.leaderboard() if line.recommended] == [0]
+
+
+def test_internal_labels_do_not_show():
+    """First slates over seeds are uniform over arms, though kernels start from arm numbers."""
+    seen = np.zeros(6)
+    for seed in range(300):
+        for arm in md.make("doubler-bai", n_arms=6, seed=seed).ask().arms:
+            seen[arm] += 1
+    expected = seen.sum() / 6
+    assert ((seen - expected) ** 2 / expected).sum() < 25.0  # chi-square, 5 degrees of freedom: 1 in 7,000
+
+
+def test_snapshot_is_json_and_restores_bit_for_bit():
+    first = md.make("multi-sbm-feedback", n_arms=7, seed=5, machine="kl-ucb")
+    talk(first, 50)
+    open_slate = first.ask()
+    second = md.restore(json.loads(json.dumps(first.snapshot())))
+    assert second.snapshot() == first.snapshot() and second.open == first.open
+    if len(open_slate.arms) > 1:
+        for policy in (first, second):
+            policy.tell(open_slate, md.best(open_slate.arms[0]))
+    assert talk(first, 100, seed=9) == talk(second, 100, seed=9)
+    assert first.snapshot() == second.snapshot()
+
+
+@pytest.mark.parametrize("break_it", ["format", "state", "rng", "labels", "params"])
+def test_a_broken_snapshot_is_refused(break_it):
+    saved = md.make("multi-rucb", n_arms=5, slate_size=3, seed=0).snapshot()
+    saved[break_it] = {"format": "other", "state": saved["state"][:-1], "rng": [1, 2], "labels": [0, 0, 1, 2, 3]}.get(
+        break_it, {"alpha": "much"}
+    )
+    with pytest.raises(md.BadInput):
+        md.restore(saved)
+
+
+def test_telling_is_once_and_only_what_was_asked():
+    policy = md.make("multi-rucb", n_arms=6, slate_size=3, seed=1)
+    slate = policy.ask()
+    before = policy.snapshot()
+    wrong_arms = md.Slate(slate.round, tuple(reversed(slate.arms)))
+    refused = (
+        (md.Slate(9, slate.arms), md.best(slate.arms[0]), "was never asked"),
+        (wrong_arms, md.best(slate.arms[0]), "showed"),
+        (slate, md.best(99), "was not in this slate"),
+        (slate, -np.ones((3, 3)), "An arm cannot beat itself"),
+        (slate, np.triu(np.full((3, 3), math.nan), 1), "finite"),
+        ("slate", md.best(0), "takes the Slate"),
+    )
+    for told, outcome, says in refused:
+        with pytest.raises(md.BadInput, match=says):
+            policy.tell(told, outcome)
+        assert policy.snapshot() == before
+    policy.tell(slate, md.best(slate.arms[0]))
+    with pytest.raises(md.BadInput, match="is told already"):
+        policy.tell(slate, md.best(slate.arms[0]))
+
+
+def test_wins_given_in_any_memory_order_are_the_same():
+    left, right = (md.make("multi-rucb", n_arms=4, slate_size=3, seed=2) for _ in range(2))
+    wins = np.triu(np.ones((3, 3)), 1)
+    left.tell(left.ask(), wins.T)
+    right.tell(right.ask(), np.ascontiguousarray(wins.T))
+    assert left.snapshot() == right.snapshot()
+
+
+def test_open_slates_can_be_forgotten():
+    policy = md.make("uniform", n_arms=4, slate_size=2, seed=0)
+    slates = [policy.ask() for _ in range(3)]
+    policy.forget(slates[1])
+    assert policy.open == (slates[0], slates[2]) and policy.round == 3
+    with pytest.raises(md.BadInput, match="not open"):
+        policy.forget(slates[1])
+
+
+def test_leaderboard_counts_and_covers():
+    policy = md.make("uniform", n_arms=3, slate_size=3, seed=0)
+    for _ in range(200):
+        policy.tell(policy.ask(), md.ranking([0, 1, 2]))
+    top, middle, bottom = policy.leaderboard()
+    assert (top.arm, top.wins, top.duels, top.win_rate) == (0, 400.0, 400.0, 1.0) and top.recommended
+    assert middle.win_rate == 0.5 and bottom.win_rate == 0.0
+    assert middle.low < 0.5 < middle.high and top.high == 1.0 and bottom.low == 0.0
+    fresh = md.make("uniform", n_arms=3, seed=0).leaderboard()
+    assert all(math.isnan(line.win_rate) and (line.low, line.high) == (0.0, 1.0) for line in fresh)
+
+
+def test_leaderboard_intervals_hold_at_all_times_under_adaptive_play():
+    """In at most 5% of experiments may any of the intervals, looked at after every round, miss. Here K = 3, MultiRUCB
+    chooses who duels, and the truth is each arm's mean chance against the opponents it met."""
+    P = np.array([[0.5, 0.55, 0.6], [0.45, 0.5, 0.55], [0.4, 0.45, 0.5]])
+    missed, experiments = 0, 60
+    for seed in range(experiments):
+        rng = np.random.default_rng(seed)
+        policy = md.make("multi-rucb", n_arms=3, slate_size=2, seed=seed)
+        chances, duels, wrong = np.zeros(3), np.zeros(3), False
+        for _ in range(150):
+            slate = policy.ask()
+            if len(slate.arms) == 1:
+                continue
+            i, j = slate.arms
+            policy.tell(slate, md.duels([(i, j) if rng.random() < P[i, j] else (j, i)]))
+            chances[[i, j]] += P[i, j], P[j, i]
+            duels[[i, j]] += 1
+            for line in policy.leaderboard(0.8):
+                if line.duels:
+                    wrong |= not line.low <= chances[line.arm] / duels[line.arm] <= line.high
+        missed += wrong
+    assert missed <= 0.2 * experiments + 3 * math.sqrt(0.16 * experiments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"n_arms": 0}, "'n_arms' of 'multi-rucb' must be a whole number of at least 1. Got 0."),
+        ({"n_arms": 2.5}, "must be a whole number"),
+        ({"n_arms": 5, "slate_size": 1}, "'slate_size' of 'multi-rucb' must be a whole number of at least 2. Got 1."),
+        ({"n_arms": 5, "alpha": 0.5}, "'alpha' of 'multi-rucb' must be above 0.5. Got 0.5."),
+        ({"n_arms": 5, "alpha": "x"}, "must be a number"),
+        ({"n_arms": 5, "priority": "sometimes"}, "must be one of coin, always"),
+        ({"n_arms": 5, "alhpa": 1.0}, "Did you mean 'alpha'"),
+        ({"n_arms": 5, "seed": -1}, "'seed'"),
+    ],
+)
+def test_make_refuses_with_a_sentence(arguments, says):
+    with pytest.raises(md.BadInput) as error:
+        md.make("multi-rucb", **arguments)
+    assert says in str(error.value)
+
+
+def test_unknown_policies_machines_and_missing_horizons():
+    with pytest.raises(md.BadInput, match="Did you mean 'multi-rucb'"):
+        md.make("multirucb", n_arms=3)
+    with pytest.raises(md.BadInput, match="must be one of ucb, kl-ucb, thompson"):
+        md.make("multi-sbm", n_arms=3, machine="lucb")
+    with pytest.raises(md.BadInput, match="how many rounds"):
+        md.make("if2", n_arms=3)
+    assert md.make("if2", n_arms=3, horizon=100).params.horizon == 100
+
+
+def test_parameters_that_are_not_the_policys_go_to_its_machine():
+    policy = md.make("doubler-bai", n_arms=3, machine="kl-lucb", radius="t2", epsilon="0.1", keep_last="yes", seed=0)
+    assert policy.params.machine.radius == 2.0 and policy.params.machine.epsilon == 0.1 and policy.params.keep_last is True
+    words = policy.snapshot()["params"]
+    assert words["machine"] == "kl-lucb" and words["radius"] == "t2" and words["keep_last"] is True

@@ -1,0 +1,155 @@
+"""The simulator: what is played is what is counted, whatever the threads, the strides and the checkpoints."""
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+
+import multiduel as md
+from multiduel import theory
+from multiduel.engine import simulate as module
+from multiduel.engine.play import KINDS, Matrix
+from multiduel.engine.seeds import run_seeds, streams
+from multiduel.kernels.contract import ask, compare, init, tell
+
+PROBLEM = md.synthetic(6)
+
+
+def by_hand(name, problem, slate_size, horizon, seed, run):
+    """The regret of one run, round by round in plain Python, by the formulas of multiduel.theory."""
+    from multiduel.engine.registry import find, resolve
+
+    labels, rng, key = streams(run_seeds(seed, run + 1)[run], problem.n_arms)
+    params = resolve(find(name), n_arms=problem.n_arms, slate_size=slate_size, horizon=horizon)
+    state = init(params, problem.n_arms, rng)
+    world = Matrix(np.array(problem.matrix)[np.ix_(labels, labels)])
+    slate, wins = np.zeros(problem.n_arms, np.int64), np.zeros((slate_size, slate_size))
+    gaps, total = problem.gaps[labels], np.zeros((4, horizon))
+    for t in range(1, horizon + 1):
+        n, rounds = ask(params, state, rng, t, 1, slate)
+        assert rounds == 1
+        arms = slate[:n].tolist()
+        each = [f(gaps, arms) for f in (theory.average_regret, theory.strong_regret, theory.weak_regret)]
+        total[:, t - 1] = [*each, theory.slot_average_regret(gaps, arms)]
+        if n > 1:
+            compare(world, key, t, 1, slate[:n], wins)
+            tell(params, state, rng, t, slate[:n], wins)
+    return total.cumsum(axis=1)
+
+
+@pytest.mark.parametrize(("name", "slate_size"), [("multi-rucb", 3), ("doubler-bai", 2), ("uniform", 4)])
+def test_regret_is_the_sum_of_the_slates_gaps(name, slate_size):
+    result = md.simulate(name, PROBLEM, slate_size=slate_size, horizon=300, runs=3, seed=4, checkpoints=range(1, 301))
+    for run in range(3):
+        expected = by_hand(name, PROBLEM, slate_size, 300, 4, run)
+        for kind, values in zip(KINDS, expected, strict=True):
+            np.testing.assert_allclose(result.regrets[kind][run], values, rtol=1e-12, atol=1e-12)
+
+
+def test_checkpoints_are_points_of_the_same_curve():
+    full = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=2000, runs=4, checkpoints=range(1, 2001))
+    some = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=2000, runs=4)
+    assert (some.regret == full.regret[:, some.checkpoints - 1]).all()
+    assert some.checkpoints[0] == 1 and some.checkpoints[-1] == 2000 and len(some.checkpoints) <= 200
+
+
+def test_threads_do_not_matter_and_runs_are_a_prefix():
+    one = md.simulate("multi-sbm-feedback", PROBLEM, horizon=3000, runs=5, threads=1)
+    two = md.simulate("multi-sbm-feedback", PROBLEM, horizon=3000, runs=5, threads=2)
+    fewer = md.simulate("multi-sbm-feedback", PROBLEM, horizon=3000, runs=2)
+    assert (one.regret == two.regret).all() and (one.regret[:2] == fewer.regret).all()
+
+
+def test_budget_and_strides_do_not_matter(monkeypatch):
+    whole = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=20_000, runs=3)
+    stepped = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=20_000, runs=3, commit=False)
+    monkeypatch.setattr(module, "BUDGET", 7)
+    pieces = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=20_000, runs=3)
+    for other in (stepped, pieces):
+        for kind in KINDS:
+            assert (whole.regrets[kind] == other.regrets[kind]).all()
+    assert (stepped.events == 20_000).all() and (whole.events < 5_000).all()
+
+
+def test_very_long_horizons_cost_little():
+    short = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=10**6, runs=3)
+    long = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=2**62, runs=3)
+    assert long.events.sum() < 5 * short.events.sum()  # ln 2^62 is 3 times ln 10^6
+    assert np.isfinite(long.regret).all() and (np.diff(long.regret) >= 0).all()
+    assert (long.recommended == 0).all()
+
+
+def test_policies_share_the_world_and_the_labels():
+    """The same policy under two names of parameters that change nothing gives the same runs; seeds differ in all."""
+    a = md.simulate("multi-rucb", PROBLEM, slate_size=6, horizon=500, runs=2, priority="coin")
+    b = md.simulate("multi-rucb", PROBLEM, slate_size=6, horizon=500, runs=2, priority="always")  # never |C| > m
+    other = md.simulate("multi-rucb", PROBLEM, slate_size=6, horizon=500, runs=2, seed=1)
+    assert (a.regret == b.regret).all() and not (a.final == other.final).any()
+
+
+def test_reset_horizon_is_one_run_per_point():
+    marks = [50, 400, 3000]
+    curve = md.simulate("if2", PROBLEM, horizon=3000, runs=3, checkpoints=marks, reset_horizon=True)
+    for k, mark in enumerate(marks):
+        point = md.simulate("if2", PROBLEM, horizon=mark, runs=3, checkpoints=[mark])
+        assert (curve.regret[:, k] == point.final).all()
+
+
+def test_benchmarks_measure_against_their_own_winner():
+    cycle = md.random_tournament(5, seed=3, condorcet=False)
+    with pytest.raises(md.BadInput, match="Condorcet"):
+        md.simulate("uniform", cycle, horizon=10, runs=1)
+    result = md.simulate("uniform", cycle, horizon=1000, runs=20, slate_size=2, benchmark="copeland")
+    expected = cycle.benchmark_gaps("copeland").mean() * 1000
+    assert abs(result.mean[-1] - expected) < 5 * result.std[-1] / np.sqrt(20)
+
+
+def test_result_statistics():
+    result = md.simulate("uniform", PROBLEM, horizon=100, runs=10)
+    low, high = result.interval(0.9)
+    assert (low <= result.mean).all() and (result.mean <= high).all() and (high - low)[-1] > 0
+    assert np.allclose(result.std**2, result.variance) and result.quantile(0.5).shape == result.checkpoints.shape
+    described = result.to_json()
+    asked = {"policy", "params", "problem", "slate_size", "horizon", "runs", "checkpoints", "mean", "std", "final", "seconds"}
+    assert asked | {"compile_seconds"} <= set(described) and len(described["final"]) == 10
+
+
+def test_ctrl_c_stops_all_threads_and_leaves_nothing():
+    def interrupt(share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        md.simulate("multi-sbm", md.synthetic(48), horizon=10**10, runs=4, progress=interrupt)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("multiduel")]
+
+
+def test_progress_rises_to_one():
+    seen = []
+    md.simulate("multi-sbm", md.synthetic(24), horizon=200_000, runs=2, progress=seen.append)
+    assert seen[-1] == 1.0 and all(a <= b for a, b in itertools.pairwise(seen))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"horizon": 0}, "'horizon' of 'simulate' must be a whole number of at least 1"),
+        ({"horizon": 2**63}, "at most 2\\^62"),
+        ({"horizon": 10, "runs": 0}, "'runs'"),
+        ({"horizon": 10, "threads": 0}, "'threads'"),
+        ({"horizon": 10, "checkpoints": []}, "ascending"),
+        ({"horizon": 10, "checkpoints": [5, 5]}, "ascending"),
+        ({"horizon": 10, "checkpoints": [5, 11]}, "must not pass the horizon, 10. Got 11"),
+        ({"horizon": 10, "benchmark": "best"}, "best"),
+        ({"horizon": 10, "alpha": 3}, "no parameter 'alpha'"),
+    ],
+)
+def test_bad_arguments(arguments, says):
+    with pytest.raises(md.BadInput, match=says):
+        md.simulate("uniform", PROBLEM, **arguments)
+
+
+def test_a_matrix_will_do_and_a_wrong_one_is_refused():
+    assert md.simulate("uniform", [[0.5, 0.9], [0.1, 0.5]], horizon=10, runs=1).final[0] == pytest.approx(2.0)
+    with pytest.raises(md.BadInput, match=r"0\.2"):
+        md.simulate("uniform", [[0.5, 0.9], [0.2, 0.5]], horizon=10, runs=1)
