@@ -13,7 +13,7 @@ import numpy as np
 
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Skipped, Subject, coins, played, require
 from multiduel.engine.outcomes import best, duels, ranking
-from multiduel.engine.play import BlockMatrix, Matrix, play
+from multiduel.engine.play import BlockMatrix, Matrix, ask_once, play, recommend_once, tell_once
 from multiduel.engine.policy import Policy, Slate, make
 from multiduel.engine.registry import MACHINES
 from multiduel.errors import BadInput
@@ -147,12 +147,12 @@ def no_recompilation(subject: Subject) -> None:
             pass
         policy.recommend()
         subject.simulate(P, horizon=20, slate_size=slate_size, runs=1)
-    loop = entry(play, subject.params(7), subject.name, BlockMatrix if subject.spec.blocks else Matrix)
+    params, name = subject.params(7), subject.name
     for what, one in (
-        ("play loop", loop),
-        ("ask", policy._ask),
-        ("tell", policy._tell),
-        ("recommend", policy._recommend),
+        ("play loop", entry(play, params, name, BlockMatrix if subject.spec.blocks else Matrix)),
+        ("ask", entry(ask_once, params, f"{name} (ask)")),
+        ("tell", entry(tell_once, params, f"{name} (tell)")),
+        ("recommend", entry(recommend_once, params, f"{name} (recommend)")),
     ):
         count = len(one.call.signatures)  # type: ignore[attr-defined]
         require(count == 1, f"The {what} must be compiled once for all sizes. It was compiled {count} times.")

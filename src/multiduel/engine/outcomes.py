@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -53,10 +53,12 @@ def wins_matrix(outcome: Outcome | Sequence[Sequence[float]] | Floats, arms: tup
     kind: str = outcome.kind
     named: Any = outcome.arms
     if kind == "ranking" and len(named) == n:
-        with contextlib.suppress(KeyError, TypeError):  # the usual case, without ado; the checks below name what is wrong
-            rank = dict(zip(named, range(n), strict=True))
+        try:  # the usual case, quickly
+            rank = {arm: r for r, arm in enumerate(named)}
             ranks = np.array([rank[arm] for arm in arms])
-            return (ranks[:, None] < ranks).astype(np.float64)
+            return _ranked(n).take(ranks, 0).take(ranks, 1)
+        except KeyError:
+            pass  # the checks below say what is wrong
     place = {arm: a for a, arm in enumerate(arms)}
     for arm in sum(named, ()) if kind == "duels" else named:
         if arm not in place:
@@ -76,9 +78,15 @@ def wins_matrix(outcome: Outcome | Sequence[Sequence[float]] | Floats, arms: tup
     elif kind == "worst":
         wins[:, here[0]] = 1.0
     else:
-        wins[np.ix_(here, here)] = 0.5 if kind == "tie" else np.triu(np.ones((len(here), len(here))), 1)
+        wins[np.ix_(here, here)] = 0.5 if kind == "tie" else _ranked(len(here))
     np.fill_diagonal(wins, 0.0)
     return wins
+
+
+@functools.cache
+def _ranked(n: int) -> Floats:
+    """Wins among n arms in order."""
+    return np.triu(np.ones((n, n)), 1)
 
 
 def _matrix(values: Any, n: int) -> Floats:

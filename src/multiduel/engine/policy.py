@@ -6,7 +6,7 @@ import base64
 import math
 import numbers
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,10 +62,19 @@ class Policy:
         self._inner = {label: k for k, label in enumerate(self._label)}
 
     def _entries(self) -> None:
-        name = self.spec.name
-        self._ask = entry(ask_once, self.params, f"{name} (ask)")
-        self._tell = entry(tell_once, self.params, f"{name} (tell)")
-        self._recommend = entry(recommend_once, self.params, f"{name} (recommend)")
+        """Each is compiled, or loaded, when first called, and from then on called without a detour."""
+
+        def lazily(function: Callable[..., Any], attribute: str) -> Callable[..., Any]:
+            def first(*args: Any) -> Any:
+                bound = entry(function, self.params, f"{self.spec.name} ({attribute[1:]})").bind(*args)
+                setattr(self, attribute, bound)
+                return bound(*args)
+
+            return first
+
+        self._ask = lazily(ask_once, "_ask")
+        self._tell = lazily(tell_once, "_tell")
+        self._recommend = lazily(recommend_once, "_recommend")
 
     def __repr__(self) -> str:
         return f"Policy({self.spec.name!r}, n_arms={self.n_arms}, round={self._round})"
