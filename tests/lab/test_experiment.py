@@ -1,0 +1,164 @@
+"""Experiments from TOML: what they say, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import multiduel as md
+from multiduel.lab import experiment as lab
+
+GOOD = """
+title = "Small"
+slate_size = 4
+horizon = 1e3
+runs = 6
+[problem]
+kind = "synthetic"
+arms = 8
+[[contenders]]
+policy = "multi-rucb"
+label = "MultiRUCB"
+params = { alpha = 0.6 }
+[[contenders]]
+policy = "if1"
+runs = 2
+rival = true
+"""
+
+
+def parse(*changes: tuple[str, str]) -> lab.Experiment:
+    text = GOOD
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return lab.parse(text, "folder/small.toml")
+
+
+def test_a_file_says_it_all():
+    experiment = parse()
+    assert (experiment.name, experiment.title, experiment.horizon, experiment.runs) == ("small", "Small", 1000, 6)
+    first, second = experiment.contenders
+    assert (first.label, first.params, first.rival) == ("MultiRUCB", {"alpha": 0.6}, False)
+    assert (second.label, second.rival) == ("if1", True)
+    assert [experiment.runs_of(c) for c in experiment.contenders] == [6, 2]
+    assert [experiment.slate_size_of(c) for c in experiment.contenders] == [4, 2]  # two-dueling policies compare two
+    assert experiment.reset_horizon is True
+    assert lab.from_json(experiment.to_json(), "again") == experiment
+
+
+def test_checkpoints():
+    marks = parse().marks()
+    assert marks[0] == 1 and marks[-1] == 1000 and (np.diff(marks) > 0).all() and len(marks) <= 50
+    assert parse(("runs = 6", "runs = 6\ncheckpoints = [10, 500]")).marks().tolist() == [10, 500]
+    assert parse(("runs = 6", "runs = 6\ncheckpoints = 1")).marks().tolist() == [1000]
+
+
+def test_quick_is_small_and_lives_elsewhere():
+    small = lab.quick(parse(("1e3", "1e6"), ("runs = 6", "runs = 60\ncheckpoints = [5, 20000, 1000000]")))
+    assert (small.name, small.horizon, small.runs, small.checkpoints) == ("small-quick", 10_000, 5, (5, 10_000))
+    assert [small.runs_of(c) for c in small.contenders] == [5, 2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [
+        ('"random"\nlink = "logit"\nseed = 3\narms = 5', md.random_utilities(5, link="logit", seed=3)),
+        ('"bradley-terry"\nscale = 2\narms = 5', md.bradley_terry(5, scale=2)),
+        ('"tournament"\ncondorcet = false\narms = 5', md.random_tournament(5, condorcet=False)),
+        ('"cyclic"\ngap = 0.2\narms = 5', md.cyclic(5, gap=0.2)),
+    ],
+)
+def test_problems(kind, made):
+    problem = lab.resolve_problem(parse(('"synthetic"\narms = 8', kind)))
+    assert (problem.matrix == made.matrix).all()
+
+
+def test_a_csv_file_is_looked_for_beside_the_experiment(tmp_path):
+    (tmp_path / "duels.csv").write_text("a,b\n0.5,0.8\n0.2,0.5\n")
+    (tmp_path / "small.toml").write_text(GOOD.replace('"synthetic"\narms = 8', '"csv"\nfile = "duels.csv"'))
+    assert lab.resolve_problem(lab.load(tmp_path / "small.toml")).names == ("a", "b")
+
+
+def test_real_data_by_folder_or_environment(data_dir, monkeypatch, tmp_path):
+    experiment = parse(('"synthetic"\narms = 8', '"mslr"'))
+    assert lab.resolve_problem(experiment, data_dir).n_arms == 24
+    monkeypatch.setenv(lab.DATA, str(data_dir))
+    assert lab.resolve_problem(experiment).n_arms == 24
+    monkeypatch.setenv(lab.DATA, str(tmp_path))
+    with pytest.raises(md.BadInput, match=r"must be a file that exists"):  # a folder without it is never made up for
+        lab.resolve_problem(experiment)
+
+
+def test_without_a_folder_of_data_generated_rankers_stand_in(monkeypatch):
+    monkeypatch.delenv(lab.DATA, raising=False)
+    monkeypatch.setattr("multiduel.lab.stand_in.stand_in", lambda arms: md.synthetic(arms))
+    assert lab.resolve_problem(parse(('"synthetic"\narms = 8', '"mslr"\narms = 7'))).n_arms == 7
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('"multi-rucb"', '"multi-rcub"', "contender 1: There is no policy 'multi-rcub'. Did you mean 'multi-rucb'?"),
+        ("alpha = 0.6", "alhpa = 0.6", "contender 1: 'multi-rucb' has no parameter 'alhpa'. Did you mean 'alpha'?"),
+        ("alpha = 0.6", "alpha = 0.2", "'alpha' of 'multi-rucb' must be above 0.5. Got 0.2."),
+        ("params = { alpha = 0.6 }", "alpha = 0.6", "contender 1: 'alpha' belongs into 'params'"),
+        ("params = { alpha = 0.6 }", "params = 3", "'params' of contender 1 must be a table"),
+        ("alpha = 0.6", "horizon = 6", "'horizon' must not be among the 'params' of contender 1"),
+        ("runs = 6", "rnus = 6", "an experiment has no 'rnus'. Did you mean 'runs'?"),
+        ("rival", "rivla", "contender 2 has no 'rivla'. Did you mean 'rival'?"),
+        ("arms = 8", "amrs = 8", "a problem of kind 'synthetic' has no 'amrs'. Did you mean 'arms'?"),
+        ('"synthetic"', '"sinthetic"', "'kind' must be one of synthetic, random"),
+        ("horizon = 1e3\n", "", "'horizon' is missing."),
+        ("1e3", "1.5", "'horizon' of 'experiment' must be a whole number of at least 1. Got 1.5."),
+        ("runs = 6", "runs = 0", "'runs' of 'experiment' must be a whole number of at least 1. Got 0."),
+        ("runs = 6", "checkpoints = [10, 2000]", "'checkpoints' must not pass the horizon, 1000. Got 2000."),
+        ("runs = 6", "checkpoints = [10, 10]", "'checkpoints' must be rounds in ascending order."),
+        ("runs = 6", 'regret = "strnog"', "'regret' must be one of average, strong, weak, slots."),
+        ("runs = 6", 'benchmark = "best"', "'benchmark' must be one of condorcet"),
+        ("runs = 6", 'name = "../up"', "'name' names a folder"),
+        ('policy = "if1"', 'policy = "multi-rucb"\nlabel = "MultiRUCB"', "each needs a 'label' of its own"),
+        ('"synthetic"\narms = 8', '"csv"', "A problem of kind 'csv' must name its 'file'."),
+        ("alpha = 0.6", "alpha = [0.6]", "must be a number, a word, true or false. Got [0.6]."),
+        ('kind = "synthetic"', "kind = []", "'kind' must be one of"),
+        ("1e3", "1e30", "'horizon' must be at most"),
+        ("runs = 6", "runs = 1e9", "'runs' must be at most 1,000,000."),
+        ("runs = 6", "runs = 1979-05-27", "'runs' of 'experiment' must be a whole number"),
+        ("rival = true", 'rival = "yes"', "'rival' must be true or false. Got 'yes'."),
+    ],
+)
+def test_refused_and_said_where(old, new, sentence):
+    with pytest.raises(md.BadInput) as refused:
+        parse((old, new))
+    assert str(refused.value).startswith("'folder/small.toml': ")
+    assert sentence in str(refused.value)
+
+
+def test_broken_toml_tells_the_line(tmp_path):
+    with pytest.raises(md.BadInput, match=r"small.toml' is not TOML: .*line 5"):
+        parse(("runs = 6", "runs = "))
+    with pytest.raises(md.BadInput, match="must be a file that exists"):
+        lab.load(tmp_path / "none.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(md.BadInput, match="must be UTF-8 text"):
+        lab.load(tmp_path / "bytes.toml")
+    with pytest.raises(md.BadInput, match="at least one"):
+        lab.parse('horizon = 5\ncontenders = []\n[problem]\nkind = "cyclic"', "x.toml")
+
+
+def test_the_documented_experiments_are_good():
+    root = Path(__file__).resolve().parents[2]
+    assert len(lab.load(root / "examples" / "my_experiment.toml").contenders) == 6
+    (block,) = re.findall(r"^```toml\n(.*?)^```$", (root / "docs" / "lab.md").read_text(), re.M | re.S)
+    assert lab.parse(block, "docs.toml").contenders[1].rival
+    listed = re.findall(r"^\| `(\w+)` \|", (root / "docs" / "lab.md").read_text(), re.M)
+    assert set(listed) >= {field.name for field in dataclasses.fields(lab.Experiment)} - {"problem", "contenders"}
+
+
+def test_what_is_shipped_can_be_read():
+    for name, path in lab.shipped().items():
+        assert lab.load(path).name == name

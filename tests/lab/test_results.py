@@ -1,0 +1,171 @@
+"""Results on disk: whole parts, provenance, and nothing overwritten."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import json
+import os
+
+import pyarrow.parquet as pq
+import pytest
+
+import multiduel as md
+from multiduel.lab import files, results, runner
+from multiduel.lab.experiment import parse, resolve_problem
+
+SMALL = """
+horizon = 200
+runs = 4
+checkpoints = 5
+[problem]
+kind = "synthetic"
+arms = 5
+[[contenders]]
+policy = "uniform"
+"""
+
+
+@pytest.fixture
+def experiment():
+    return parse(SMALL, "small.toml")
+
+
+@pytest.fixture
+def folder(experiment, tmp_path):
+    runner.run(experiment, tmp_path, threads=1)
+    return results.find_folder(tmp_path / "small")
+
+
+def contents(path):
+    return {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_the_panel_is_what_simulate_gives(experiment, tmp_path):
+    panel = runner.run(experiment, tmp_path, threads=1, block=3)
+    whole = md.simulate("uniform", resolve_problem(experiment), horizon=200, runs=4, checkpoints=experiment.marks())
+    (curve,) = panel.curves
+    assert (curve.regret == whole.regret).all()
+    assert (curve.recommended == whole.recommended).all() and (curve.events == whole.events).all()
+    assert curve.checkpoints.tolist() == experiment.marks().tolist() and curve.params == whole.params
+    assert results.read(tmp_path / "small").curves[0].regret.tolist() == curve.regret.tolist()
+
+
+def test_the_experiment_chooses_the_kind_of_regret(folder, experiment, tmp_path):
+    strong = runner.run(dataclasses.replace(experiment, regret="strong", title="New"), tmp_path)  # nothing is played
+    assert (strong.curves[0].regret > results.Folder.panel(folder).curves[0].regret)[:, -1].all()
+    assert results.find_folder(folder.path).experiment.title == "New"
+
+
+def test_every_part_tells_where_it_comes_from(folder):
+    part = folder.path / "parts" / folder.blocks()[0].file
+    facts = json.loads(pq.read_metadata(part).metadata[results.KEY])
+    assert facts["version"] == md.__version__ and facts["seed"] == 0 and facts["policy"] == "uniform"
+    assert facts["parameters"]["horizon"] == 200
+    assert {"python", "numpy", "numba", "scipy", "pyarrow"} <= set(facts["packages"])
+    assert pq.ParquetFile(part).metadata.row_group(0).column(3).compression == "ZSTD"
+
+
+def test_the_merged_table(folder):
+    table = pq.read_table(folder.path / "results.parquet")
+    assert table.num_rows == 4 * 5
+    assert table["run"].to_pylist() == [run for run in range(4) for _ in range(5)]
+    assert set(table["label"].to_pylist()) == {"uniform"}
+    assert "seconds" not in table.schema.names
+
+
+@pytest.mark.parametrize("change", [{"horizon": 300}, {"seed": 1}, {"runs": 5}, {"problem": {"kind": "cyclic", "arms": 5}}])
+def test_other_parameters_are_refused_and_nothing_changes(folder, experiment, change, tmp_path):
+    before = contents(folder.path)
+    with pytest.raises(md.BadInput, match=rf"holds other results: '{next(iter(change))}' was .* Nothing was changed"):
+        runner.run(dataclasses.replace(experiment, **change), tmp_path)
+    assert contents(folder.path) == before
+
+
+def test_other_contenders_and_other_code_are_refused(folder, experiment, tmp_path, monkeypatch):
+    before = contents(folder.path)
+    other = dataclasses.replace(experiment.contenders[0], policy="multi-rucb", label="x")
+    with pytest.raises(md.BadInput, match=r"contender 1 was .*uniform.*, now it is .*multi-rucb"):
+        runner.run(dataclasses.replace(experiment, contenders=(other,)), tmp_path)
+    with pytest.raises(md.BadInput, match="there were 1 contenders, now there are 2"):
+        runner.run(dataclasses.replace(experiment, contenders=(*experiment.contenders, other)), tmp_path)
+    monkeypatch.setattr(results, "code_digest", lambda *policies: "edited")
+    with pytest.raises(md.BadInput, match="another state of multiduel's code"):
+        runner.run(experiment, tmp_path)
+    monkeypatch.setattr(md, "__version__", "99.0")
+    with pytest.raises(md.BadInput, match=r"they are of multiduel .*, this is 99\.0"):
+        runner.run(experiment, tmp_path)
+    assert contents(folder.path) == before
+
+
+def test_what_a_killed_run_left_is_ignored_and_done_again(folder, experiment, tmp_path):
+    merged = folder.path / "results.parquet"
+    before = merged.read_bytes()
+    merged.unlink()
+    whole, torn, gone, empty = [folder.path / "parts" / block.file for block in folder.blocks()]
+    torn.write_bytes(torn.read_bytes()[:-20])
+    gone.rename(gone.with_name(f".{gone.name}.1234.tmp"))
+    empty.write_bytes(b"")
+    with pytest.raises(md.BadInput, match="not finished: 3 of 4 parts are missing"):
+        results.read(folder.path)
+    stamp = whole.stat().st_mtime_ns
+    runner.run(experiment, tmp_path)
+    assert merged.read_bytes() == before
+    assert whole.stat().st_mtime_ns == stamp  # and the whole one is not
+
+
+def test_a_part_of_another_experiment_is_refused(folder, experiment, tmp_path):
+    runner.run(dataclasses.replace(experiment, seed=1), tmp_path / "other")
+    name = folder.blocks()[0].file
+    os.replace(tmp_path / "other" / "small" / "parts" / name, folder.path / "parts" / name)
+    with pytest.raises(md.BadInput, match="a part of another experiment"):
+        runner.run(experiment, tmp_path)
+
+
+def test_a_folder_of_other_things_is_refused(experiment, tmp_path):
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "thesis.txt").write_text("precious")
+    with pytest.raises(md.BadInput, match="holds files that are not results"):
+        runner.run(experiment, tmp_path)
+    assert [file.name for file in (tmp_path / "small").iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("text", ["{", '{"format": "multiduel-results-1"}', '{"format": "multiduel-results-0"}', "[]", "5"])
+def test_a_damaged_or_foreign_manifest(folder, text):
+    (folder.path / "experiment.json").write_text(text)
+    with pytest.raises(md.BadInput, match=r"is damaged|must hold results of format"):
+        results.read(folder.path)
+
+
+def test_an_output_folder_that_cannot_be(experiment, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(md.BadInput, match="cannot be written: Not a directory"):
+        runner.run(experiment, tmp_path / "file" / "under")
+    with pytest.raises(md.BadInput, match="must be a folder of results"):
+        results.read(tmp_path)
+
+
+def test_a_disk_that_is_full_keeps_what_is_done(experiment, tmp_path, monkeypatch):
+    real, calls = os.fsync, []
+
+    def fsync(number):
+        calls.append(number)
+        if len(calls) > 3:  # the manifest and two parts
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(number)
+
+    monkeypatch.setattr(results.os, "fsync", fsync)
+    with pytest.raises(md.BadInput, match=r"cannot be written: No space left on device\. Finished parts are kept\."):
+        runner.run(experiment, tmp_path, threads=1)
+    monkeypatch.undo()
+    assert len(os.listdir(tmp_path / "small" / "parts")) == 2  # and no drafts
+    assert len(runner.run(experiment, tmp_path).curves[0].regret) == 4
+
+
+def test_a_read_only_folder(experiment, tmp_path, monkeypatch):
+    def touch(self, *args, **kwargs):  # the tests may run as root, who may write anywhere
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(files.Path, "touch", touch)
+    with pytest.raises(md.BadInput, match="cannot be written: Permission denied"):
+        runner.run(experiment, tmp_path)

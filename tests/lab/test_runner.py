@@ -1,0 +1,130 @@
+"""The runner: resuming after kill -9, and the same numbers on any number of threads."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import multiduel as md
+from multiduel.lab import runner
+from multiduel.lab.experiment import load, parse
+
+SRC = Path(md.__file__).resolve().parents[1]
+SLOW = """
+horizon = 300_000
+runs = 10
+slate_size = 4
+checkpoints = 8
+[problem]
+kind = "synthetic"
+arms = 16
+[[contenders]]
+policy = "uniform"
+[[contenders]]
+policy = "multi-rucb"
+runs = 3
+[[contenders]]
+policy = "if1"
+runs = 3
+"""
+PARTS = 10 + 3 + 3
+
+
+def merged(out: Path) -> bytes:
+    return (out / "slow" / "results.parquet").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """An uninterrupted run on one thread."""
+    out = tmp_path_factory.mktemp("reference")
+    runner.run(parse(SLOW, "slow.toml"), out, threads=1)
+    return out
+
+
+def test_two_threads_give_the_same_file(reference, tmp_path):
+    runner.run(parse(SLOW, "slow.toml"), tmp_path, threads=2)
+    assert merged(tmp_path) == merged(reference)
+
+
+def test_blocks_of_another_size_give_the_same_file(reference, tmp_path):
+    runner.run(parse(SLOW, "slow.toml"), tmp_path, block=4)
+    assert len(os.listdir(tmp_path / "slow" / "parts")) == 3 + 1 + 1
+    assert merged(tmp_path) == merged(reference)
+
+
+def test_killed_in_the_middle_and_run_again(reference, tmp_path):
+    (tmp_path / "slow.toml").write_text(SLOW)
+    command = [sys.executable, "-m", "multiduel", "run", str(tmp_path / "slow.toml")]
+    command += ["--out", str(tmp_path), "--threads", "1"]
+    parts = tmp_path / "slow" / "parts"
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(SRC)}, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 120
+        while not (parts.is_dir() and len(list(parts.glob("*.parquet"))) >= 4):
+            assert process.poll() is None and time.monotonic() < deadline, process.stderr.read()
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+    left = {path: path.stat().st_mtime_ns for path in parts.glob("*.parquet")}
+    assert 4 <= len(left) < PARTS, "it must be killed in the middle"
+    assert not (tmp_path / "slow" / "results.parquet").exists()
+
+    runner.run(load(tmp_path / "slow.toml"), tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in left} == left  # finished parts are not redone
+    assert len(list(parts.glob("*.parquet"))) == PARTS
+    # Timings stand in the parts' metadata only, so the merged table has no column to leave out: same bytes.
+    again, before = (pq.read_table(out / "slow" / "results.parquet") for out in (tmp_path, reference))
+    assert again.equals(before)
+    assert merged(tmp_path) == merged(reference)
+
+
+def test_an_exception_stops_the_other_threads_and_keeps_parts(tmp_path):
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(parse(SLOW, "slow.toml"), tmp_path, threads=2, progress=stop)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("multiduel")]
+    assert len(list((tmp_path / "slow" / "parts").glob("*.parquet"))) < PARTS
+
+
+def test_progress_counts_rounds(tmp_path):
+    seen = []
+    experiment = parse(SLOW.replace("300_000", "3000"), "slow.toml")
+    runner.run(experiment, tmp_path, progress=lambda done, total: seen.append((done, total)))
+    total = 13 * 3000 + 3 * int(experiment.marks().sum())  # 'if1' plays one run per checkpoint
+    assert seen[-1] == (total, total)
+    assert all(a[0] <= b[0] for a, b in itertools.pairwise(seen))
+
+
+def test_policies_that_must_know_the_horizon_are_told_each_checkpoint(tmp_path):
+    experiment = parse(SLOW.replace("300_000", "3000"), "slow.toml")
+    regret = runner.run(experiment, tmp_path).curves[2].regret
+    mark = int(experiment.marks()[-3])
+    ends_there = md.simulate("if1", md.synthetic(16), horizon=mark, runs=3, checkpoints=[mark])
+    assert (regret[:, -3] == ends_there.regret[:, 0]).all()
+
+
+def test_first_run_continues_the_numbering():
+    options = {"problem": md.synthetic(16), "horizon": 500, "checkpoints": [500], "slate_size": 4}
+    all_runs, last = md.simulate("uniform", runs=5, **options), md.simulate("uniform", runs=2, first_run=3, **options)
+    assert (all_runs.regret[3:] == last.regret).all() and not (all_runs.regret[:2] == last.regret).all()
+    with pytest.raises(md.BadInput, match="'first_run' of 'simulate'"):
+        md.simulate("uniform", first_run=-1, **options)
+
+
+def test_refused_before_anything_is_written(tmp_path):
+    text = SLOW.replace('"synthetic"', '"tournament"\ncondorcet = false')
+    with pytest.raises(md.BadInput, match="Gaps need a Condorcet winner"):
+        runner.run(parse(text, "slow.toml"), tmp_path)
+    with pytest.raises(md.BadInput, match="'threads' of 'run'"):
+        runner.run(parse(SLOW, "slow.toml"), tmp_path, threads=0)
+    assert not list(tmp_path.iterdir())
