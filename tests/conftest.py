@@ -20,3 +20,10 @@ def data_dir() -> Path:
     if not (folder / "SUMMARY.csv").is_file():
         pytest.skip("the data folder is absent: set MULTIDUEL_DATA to the folder that holds SUMMARY.csv")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With several workers (-n), what compiles the same code goes to the same one: a policy's checks, else a file's tests."""
+    for item in items:
+        policy = getattr(item, "callspec", None) and item.callspec.params.get("policy")
+        item.add_marker(pytest.mark.xdist_group(policy or item.location[0]))

@@ -13,6 +13,7 @@ VARIANTS = [{}, {"alpha": 1.0, "beta": 0.1}]
 class Naive:
     def __init__(self, n_arms, slate_size, rng, alpha=3.0, beta=0.01):
         self.K, self.rng, self.alpha, self.beta = n_arms, rng, alpha, beta
+        self.arms = rng.distinct(range(n_arms), n_arms)  # number i, here and below, is arms[i]
         self.W = np.zeros((n_arms, n_arms))
         self.pairs = [(i, j) for i in range(n_arms) for j in range(i + 1, n_arms)]
         self.line = list(self.pairs)
@@ -22,10 +23,10 @@ class Naive:
     def ask(self, round):
         self.t = round
         l, m = next(self.script)
-        return [l] if l == m else [l, m]
+        return [self.arms[l]] if l == m else [self.arms[l], self.arms[m]]
 
     def tell(self, round, slate, wins):
-        i, j = slate
+        i, j = (self.arms.index(arm) for arm in slate)
         self.W[i, j] += wins[0, 1]
         self.W[j, i] += wins[1, 0]
         self.line_up()

@@ -1,5 +1,6 @@
 """The RMED family as its listing: a generator of duels that recomputes everything from the wins, every round."""
 
+import itertools
 import math
 
 import numpy as np
@@ -17,6 +18,7 @@ class Naive:
         self.K, self.rng, self.alpha, self.horizon = n_arms, rng, alpha, horizon
         self.f = f_factor * n_arms**f_exponent
         self.W = np.zeros((n_arms, n_arms))
+        self.order = rng.distinct(range(n_arms), n_arms)  # fixed for all sweeps
         self.t = 0
         self.script = self.listing()
 
@@ -52,7 +54,7 @@ class Naive:
         return math.log(math.log(max(t, 3)))
 
     def pairs(self):
-        return [(i, j) for i in range(self.K) for j in range(i + 1, self.K)]
+        return list(itertools.combinations(self.order, 2))
 
     # The listing.
 
@@ -64,14 +66,14 @@ class Naive:
         if self.VARIANT == "RMED2FH":
             i_star = self.argmin(self.I())
             self.b = [self.best_opponent(l, i_star) for l in range(self.K)]
-        L_C = list(range(self.K))
+        L_C = list(self.order)
         while True:
             L_R, L_N = set(L_C), set()
             if self.VARIANT == "RMED2":
                 for i, j in self.pairs():
                     while self.N(i, j) < self.alpha * self.lnln(self.t):
                         yield i, j
-            for l in sorted(L_C):
+            for l in L_C:
                 i_star = self.argmin(self.I())
                 m = self.opponent(l, i_star)
                 yield l, m
@@ -79,7 +81,7 @@ class Naive:
                 L_R.remove(l)
                 I = self.I()
                 L_N |= {j for j in range(self.K) if j not in L_R and I[j] - min(I) <= math.log(self.t - 1) + self.f}
-            L_C = sorted(L_N)
+            L_C = [l for l in self.order if l in L_N]
 
     def rmed1_opponent(self, l, i_star):
         O = self.O(l)

@@ -1,5 +1,6 @@
 """SAVAGE with all bounds in full: Q is filtered after every duel, and a sweep is drawn from it in random order."""
 
+import itertools
 import math
 
 import numpy as np
@@ -19,7 +20,7 @@ class Naive:
         self.K, self.rng, self.T, self.variant, self.union = n_arms, rng, horizon, variant, union
         self.delta = delta if delta > 0.0 else 1.0 / horizon
         self.W = np.zeros((n_arms, n_arms))
-        self.Q = [(i, j) for i in range(n_arms) for j in range(i + 1, n_arms)]
+        self.Q = list(itertools.combinations(rng.distinct(range(n_arms), n_arms), 2))
         self.sweep = []
         self.winner = None
 

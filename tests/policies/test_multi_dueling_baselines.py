@@ -147,7 +147,7 @@ def test_mdb_plays_all_of_the_wide_set_when_it_fits():
 def test_mdb_keeps_the_narrow_set_first():
     """Two arms in E, four more in F, three seats: with cap = narrow the two always sit."""
     params, state, rng = started("mdb", 6, 3, cap="narrow", beta=4.0)
-    state.Z[2:] = 10.0  # 4 * 0.51 * ln 60 = 8.4 is below, four times that above
+    state.Z[2:] = 5.0  # ln 60 = 4.1 is below, four times that above
     slate, third = np.zeros(6, np.int64), set()
     for _ in range(40):
         n, rounds = ask(params, state, rng, 60, 5, slate)

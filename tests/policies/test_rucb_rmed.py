@@ -13,6 +13,7 @@ from multiduel.kernels.contract import ask, init, tell
 from multiduel.kernels.copeland_rmed import all_pairs, cheapest_upset, learn_pair, rates
 from multiduel.kernels.quiet import quiet_rounds, quiet_through
 from multiduel.policies import cw_rmed, ecw_rmed, merge_rucb, rmed2, ws_s
+from tests.naive.cw_rmed import Naive as NaiveLeastRegret
 from tests.naive.ecw_rmed import Naive as NaiveCopeland
 from tests.naive.follow import follow
 from tests.naive.stream import NaiveStream
@@ -92,7 +93,7 @@ def test_the_copeland_winner_is_found_where_no_arm_beats_all(name):
 def test_cheapest_upset_is_the_least_over_all_sets_of_pairs(seed):
     K = 4
     world = np.random.default_rng(seed)
-    pairs, naive = all_pairs(K), NaiveCopeland(K, 2, NaiveStream(STREAM))
+    pairs, naive = all_pairs(K, STREAM.copy()), NaiveCopeland(K, 2, NaiveStream(STREAM))
     naive.t = 1
     for _ in range(60):
         i, j = world.permutation(K)[:2]
@@ -133,12 +134,12 @@ def test_merge_rucb_drops_arms_for_good_and_merges():
     for t in range(1, 20_000):
         n, rounds = ask(params, state, rng, t, 10, slate)
         batches = state.batches
-        size = batches.size[: batches.count[0]]
+        size = batches.size[: batches.tally[0]]
         left = {int(arm) for k, n_b in zip(batches.first, size, strict=False) for arm in batches.arms[k : k + n_b]}
         assert len(left) == size.sum() and left <= alive and (size > 0).all()
         assert set(slate[:n].tolist()) <= left
         alive = left
-        stages.add((int(batches.count[0]), int(batches.count[1])))
+        stages.add((int(batches.tally[0]), int(batches.tally[1])))
         if n == 1:
             break
         won = float(world.random() < P[slate[0], slate[1]])
@@ -177,7 +178,7 @@ def test_ws_w_keeps_the_best_arm_in_nearly_every_duel():
 
 def drawn_pairs(P, N):
     """Every pair of P drawn N times, with exactly its share of wins."""
-    pairs = all_pairs(len(P))
+    pairs = all_pairs(len(P), STREAM.copy())
     for i in range(len(P)):
         for j in range(i + 1, len(P)):
             learn_pair(pairs, 3.0, 0.01, 1, i, j, N * P[i, j], N * P[j, i])
@@ -239,6 +240,33 @@ def test_cw_rmed_draws_what_makes_the_winner_certain_at_the_least_regret(seed):
         after = drawn_pairs(P, 1e-9)
         draw_more(after, P, 10.0 * pairs.q)
         assert cheapest_upset(after, i1, -1.0) > 10.0 - 1e-5
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+def test_cw_rmed_follows_its_oracle_with_few_arms(K):
+    follow("cw-rmed", {"alpha": 1.0, "beta": 0.1}, K, 2, K, clear_order(K), 150, compiled=True)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_cw_rmed_values_its_winners_as_its_oracle_does(seed):
+    """With more arms several rates may be equally good, so that slates may differ; how good they are may not."""
+    K, params = 6, cw_rmed.Params(alpha=1.0, beta=0.1)
+    rng, slate, world = STREAM.copy(), np.zeros(6, np.int64), np.random.default_rng(seed)
+    pairs, naive = init(params, K, rng), NaiveLeastRegret(K, 2, NaiveStream(STREAM))
+    assert pairs.arms.tolist() == naive.arms
+    seen = 0
+    for t in range(1, 121):
+        if ask(params, pairs, rng, t, 1, slate)[0] == 2:
+            won = float(world.random() < clear_order(K)[slate[0], slate[1]])
+            wins = np.array([[0.0, won], [1.0 - won, 0.0]])
+            naive.t = t
+            naive.tell(t, slate[:2].tolist(), wins)
+            tell(params, pairs, rng, t, slate[:2], wins)
+        for i1 in naive.winners() if t % 5 == 0 else ():
+            assert rates(params, pairs, i1) == pytest.approx(naive.rates(i1)[1], rel=1e-7, abs=1e-9)
+            assert cheapest_upset(pairs, i1, -1.0) == pytest.approx(naive.upset(i1), abs=1e-12)
+            seen += rates(params, pairs, i1) > 0.0
+    assert seen > 5
 
 
 def test_rmed2fh_wants_the_horizon():

@@ -7,26 +7,25 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.kernels.arrays import Ints, Stream
-from multiduel.kernels.choice import draw_distinct
+from multiduel.kernels.choice import random_order
 from multiduel.kernels.dispatch import kernel
 
-COUNT, STAGE = 0, 1  # places in `count`
+COUNT, STAGE = 0, 1  # places in `tally`
 
 
 class Batches(NamedTuple):
-    """Batch b is arms[first[b] : first[b] + size[b]], for b < count[0]. An arm in no batch has dropped out."""
+    """Batch b is arms[first[b] : first[b] + size[b]], for b < tally[COUNT]. An arm in no batch has dropped out."""
 
     arms: Ints  # i8[K]
     first: Ints  # i8[K]
     size: Ints  # i8[K]
-    count: Ints  # type: ignore[assignment]  # i8[2]  number of batches, stage S (hides the count of tuples)
+    tally: Ints  # i8[2]  number of batches, stage S
     spare: Ints  # i8[2, K]  scratch: arms, and batches by size
 
 
 def shuffle_into_batches(n_arms: int, batch_size: int, rng: Stream) -> Batches:
     """The arms in random order, cut into ceil(K / p) batches as equal as can be."""
-    arms = np.zeros(n_arms, np.int64)
-    draw_distinct(np.arange(n_arms), n_arms, n_arms, arms, 0, rng)
+    arms = random_order(n_arms, rng)
     n = -(-n_arms // batch_size)
     cuts = np.array([k * n_arms // n for k in range(n + 1)])
     first, size = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
@@ -45,7 +44,7 @@ def _append(batches: Batches, b: int, to: int) -> int:
 @kernel
 def merge_with_next(batches: Batches, b: int) -> int:
     """Merge batch b with the next (the last with the first), in b's place. Returns the number of the merged batch."""
-    n = batches.count[COUNT]
+    n = batches.tally[COUNT]
     other = (b + 1) % n
     merged = b
     to = 0
@@ -67,13 +66,13 @@ def merge_with_next(batches: Batches, b: int) -> int:
 @kernel
 def merge_in_pairs(batches: Batches, extra: int = 0) -> None:
     """If at most K / 2^S + extra arms are left: merge the smallest batch with the largest, and so on; S <- S + 1."""
-    n = batches.count[COUNT]
+    n = batches.tally[COUNT]
     left = 0
     for b in range(n):
         left += batches.size[b]
-    if n == 1 or (left - extra) << batches.count[STAGE] > batches.arms.shape[0]:
+    if n == 1 or (left - extra) << batches.tally[STAGE] > batches.arms.shape[0]:
         return
-    batches.count[STAGE] += 1
+    batches.tally[STAGE] += 1
     order = batches.spare[1]
     for b in range(n):  # by insertion: equal sizes keep their order
         place = b
@@ -102,4 +101,4 @@ def _accept(batches: Batches, n: int) -> None:
         place += batches.size[b]
     for x in range(place):
         batches.arms[x] = batches.spare[0, x]
-    batches.count[COUNT] = n
+    batches.tally[COUNT] = n

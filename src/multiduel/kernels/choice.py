@@ -84,6 +84,13 @@ def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, r
         slate[seated + a] = arm
 
 
+def random_order(n_arms: int, rng: Stream) -> Ints:
+    """All arms in random order, for whatever must go through them in some order. Plain Python."""
+    order = np.arange(n_arms)
+    draw_distinct(order, n_arms, n_arms, order, 0, rng)
+    return order
+
+
 @kernel
 def most_winning(W: Floats) -> int:
     """The arm with the largest share of its duels won; before any duel, arm 0."""

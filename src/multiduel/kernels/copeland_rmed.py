@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.kernels.arrays import Floats, Ints, Stream
-from multiduel.kernels.choice import argmax, argmin, largest
+from multiduel.kernels.choice import argmax, argmin, largest, random_order
 from multiduel.kernels.contract import Parameter
 from multiduel.kernels.dispatch import generic, kernel
 from multiduel.kernels.divergence import Duels, no_duels, record
@@ -45,11 +45,15 @@ def room_for_programme(n_arms: int, n: int, r: int) -> Programme:
 
 
 class Pairs(NamedTuple):
-    """A pair i <= j is the number i K + j."""
+    """Inside, arms are numbered in a random order, drawn at the start. A pair i <= j is the number i K + j."""
 
+    arms: Ints  # i8[K]      arms[i] is the arm that is numbered i here
+    numbers: Ints  # i8[K]      numbers[arms[i]] = i
     duels: Duels
     L: Ints  # i8[K]      superiors of each arm: how many beat it
     ranked: Ints  # i8[K, K]   ranked[i, :L[i]] are they, by evidence, least first
+    beats: Ints  # i8[K]      how many each arm beats
+    beaten: Ints  # i8[K, K]   beaten[i, :beats[i]] are they, by evidence, least first
     lists: Ints  # i8[2, K (K + 1) / 2]  L_C and L_N, in the order in which pairs joined
     member: Ints  # i8[3, K K]  1 if the pair is in L_R, in L_N, in the line
     line: Ints  # i8[K K]   pairs that were found short of draws, a ring
@@ -65,7 +69,7 @@ class Pairs(NamedTuple):
 IN_R, IN_N, IN_LINE = 0, 1, 2  # rows of `member`
 
 
-def all_pairs(n_arms: int) -> Pairs:
+def all_pairs(n_arms: int, rng: Stream) -> Pairs:
     """L_C <- all pairs, which also stand in line: nothing is known of them."""
     K = n_arms
     lists = np.zeros((2, K * (K + 1) // 2), np.int64)
@@ -78,9 +82,25 @@ def all_pairs(n_arms: int) -> Pairs:
     line[: len(numbers)] = numbers
     member[IN_LINE, numbers] = 1
     place = np.array([0, len(first), 0, 0, len(numbers), 0, 0])
-    room = room_for_programme(K, 0, 0)
-    L, ranked, order = np.zeros(K, np.int64), np.zeros((K, K), np.int64), np.zeros(K, np.int64)
-    return Pairs(no_duels(K), L, ranked, lists, member, line, place, np.zeros((K, K)), np.zeros(K), np.zeros(K), order, room)
+    arms = random_order(K, rng)
+    return Pairs(
+        arms=arms,
+        numbers=np.argsort(arms),
+        duels=no_duels(K),
+        L=np.zeros(K, np.int64),
+        ranked=np.zeros((K, K), np.int64),
+        beats=np.zeros(K, np.int64),
+        beaten=np.zeros((K, K), np.int64),
+        lists=lists,
+        member=member,
+        line=line,
+        place=place,
+        q=np.zeros((K, K)),
+        costs=np.zeros(K),
+        values=np.zeros(K),
+        order=np.zeros(K, np.int64),
+        programme=room_for_programme(K, 0, 0),
+    )
 
 
 @kernel
@@ -166,6 +186,12 @@ def rounds_before_short(pairs: Pairs, alpha: float, round: int, limit: int) -> i
 
 
 @kernel
+def learn_slate(pairs: Pairs, alpha: float, beta: float, round: int, slate: Ints, wins: Floats) -> None:
+    i, j = pairs.numbers[slate[0]], pairs.numbers[slate[1]]
+    learn_pair(pairs, alpha, beta, round, i, j, wins[0, 1], wins[1, 0])
+
+
+@kernel
 def learn_pair(pairs: Pairs, alpha: float, beta: float, round: int, i: int, j: int, i_won: float, j_won: float) -> None:
     _forget_superior(pairs, i, j)
     _forget_superior(pairs, j, i)
@@ -182,6 +208,8 @@ def _forget_superior(pairs: Pairs, i: int, j: int) -> None:
     if pairs.duels.P[i, j] < 0.5:
         _remove(pairs.ranked[i], pairs.L[i], j)
         pairs.L[i] -= 1
+        _remove(pairs.beaten[j], pairs.beats[j], i)
+        pairs.beats[j] -= 1
 
 
 @kernel
@@ -189,6 +217,8 @@ def _note_superior(pairs: Pairs, i: int, j: int) -> None:
     if pairs.duels.P[i, j] < 0.5:
         _insert(pairs.ranked[i], pairs.L[i], pairs.duels.D[i], j)
         pairs.L[i] += 1
+        _insert(pairs.beaten[j], pairs.beats[j], pairs.duels.D[:, j], i)
+        pairs.beats[j] += 1
 
 
 # Sweeps.
@@ -250,13 +280,9 @@ def cheapest_upset(pairs: Pairs, i1: int, level: float) -> float:
     For i2 to overtake, L[i2] - L[i1] + 1 steps are needed: i1 loses a duel it seems to win, or i2 wins one it seems to
     lose, a step each; their own duel, if i1 seems to win it, counts as two.
     """
-    P, D, L, ranked, rivals = pairs.duels.P, pairs.duels.D, pairs.L, pairs.ranked, pairs.order
+    P, D, L, ranked = pairs.duels.P, pairs.duels.D, pairs.L, pairs.ranked
     K = L.shape[0]
-    n = 0
-    for j in range(K):  # those whom i1 beats, by the evidence for it
-        if P[j, i1] < 0.5:
-            _insert(rivals, n, D[:, i1], j)
-            n += 1
+    rivals, n = pairs.beaten[i1], pairs.beats[i1]  # those whom i1 beats, by the evidence for it
     worst = math.inf
     for i2 in range(K):
         if i2 == i1 or worst <= level:
@@ -335,9 +361,9 @@ def choose_pair(params: Any, pairs: Pairs, rng: Stream, round: int, limit: int, 
     if pair < 0:
         pair = next_listed(pairs)
     l, m = pair // K, pair % K
-    slate[0] = l
+    slate[0] = pairs.arms[l]
     if l != m:
-        slate[1] = m
+        slate[1] = pairs.arms[m]
         return 2, 1
     if limit == 1 or place[LISTED] > 1:
         return 1, 1
@@ -362,4 +388,4 @@ def surest_winner(pairs: Pairs) -> int:
             if upset > best_upset:
                 best_upset = upset
                 best = i
-    return best
+    return pairs.arms[best]

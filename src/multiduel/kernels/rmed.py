@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.kernels.arrays import Floats, Ints, Stream
-from multiduel.kernels.choice import argmin
+from multiduel.kernels.choice import argmin, random_order
 from multiduel.kernels.contract import Parameter
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.divergence import Duels, no_duels
@@ -26,18 +26,21 @@ PARAMETERS = {
 class Sweep(NamedTuple):
     duels: Duels
     drawn: Ints  # i8[K, K]  draws of a pair i < j asked for, answered or not
-    listed: Ints  # i8[K]     1 if in L_C
-    next: Ints  # i8[K]     1 if in L_N
+    order: Ints  # i8[K]     the order in which sweeps go through the arms; a place is an index into it
+    listed: Ints  # i8[K]     by place: 1 if in L_C
+    next: Ints  # i8[K]     by place: 1 if in L_N
     best: Ints  # i8[K]     b_l where it is fixed in advance, or NONE
     values: Floats  # f8[K]     scratch
-    place: Ints  # i8[5]     sweeping or filling; l of the last step; the pair to look at; draws that every pair has
+    place: Ints  # i8[5]     sweeping or filling; l's place in the last step; those of the pair to look at; draws that
+    #                       every pair has
 
 
-def start_filling(n_arms: int) -> Sweep:
+def start_filling(n_arms: int, rng: Stream) -> Sweep:
     K = n_arms
     return Sweep(
         no_duels(K),
         np.zeros((K, K), np.int64),
+        random_order(K, rng),
         np.ones(K, np.int64),
         np.zeros(K, np.int64),
         np.full(K, NONE),
@@ -58,8 +61,8 @@ def fill(sweep: Sweep, level: float, slate: Ints) -> bool:
     place = sweep.place
     K = sweep.listed.shape[0]
     while place[LEFT] < K - 1:
-        i, j = place[LEFT], place[RIGHT]
-        if sweep.drawn[i, j] < level:
+        i, j = sweep.order[place[LEFT]], sweep.order[place[RIGHT]]
+        if sweep.drawn[min(i, j), max(i, j)] < level:
             draw(sweep, i, j, slate)
             return True
         place[RIGHT] += 1
@@ -84,26 +87,26 @@ def draw(sweep: Sweep, i: int, j: int, slate: Ints) -> None:
 def end_step(sweep: Sweep, f: float, round: int) -> bool:
     """After (l, m) was played last round: L_R -= {l}; add to L_N every j outside L_R with J_j. True if L_C is done.
 
-    J_j: I_j - min I <= ln t + f(K). The arms of L_C go by in ascending order, so L_R are those after l.
+    J_j: I_j - min I <= ln t + f(K). L_R are the arms of L_C at later places than l.
     """
-    listed, next, I = sweep.listed, sweep.next, sweep.duels.I
-    l = sweep.place[ARM]
-    if l == NONE:
+    order, listed, next, I = sweep.order, sweep.listed, sweep.next, sweep.duels.I
+    last = sweep.place[ARM]
+    if last == NONE:
         return False
     least = math.inf
     for j in range(I.shape[0]):
         least = min(least, I[j])
     log_t = math.log(round - 1.0)
     remaining = 0
-    for j in range(I.shape[0]):
-        waits = listed[j] if j > l else 0
+    for k in range(order.shape[0]):
+        waits = listed[k] if k > last else 0
         remaining += waits
-        next[j] |= 1 - waits if I[j] - least - f <= log_t else 0
+        next[k] |= 1 - waits if I[order[k]] - least - f <= log_t else 0
     if remaining > 0:
         return False
-    for j in range(I.shape[0]):  # L_C, L_R <- L_N; L_N <- empty
-        listed[j] = next[j]
-        next[j] = 0
+    for k in range(order.shape[0]):  # L_C, L_R <- L_N; L_N <- empty
+        listed[k] = next[k]
+        next[k] = 0
     sweep.place[ARM] = NONE
     return True
 
@@ -111,11 +114,11 @@ def end_step(sweep: Sweep, f: float, round: int) -> bool:
 @kernel
 def next_arm(sweep: Sweep) -> int:
     """The next l of L_C."""
-    l = sweep.place[ARM] + 1
-    while sweep.listed[l] == 0:
-        l += 1
-    sweep.place[ARM] = l
-    return l
+    k = sweep.place[ARM] + 1
+    while sweep.listed[k] == 0:
+        k += 1
+    sweep.place[ARM] = k
+    return sweep.order[k]
 
 
 @kernel
@@ -161,9 +164,10 @@ def seat(sweep: Sweep, l: int, m: int, f: float, round: int, limit: int, slate: 
     slate[0] = l
     I = sweep.duels.I
     nearest = math.inf
-    for j in range(I.shape[0]):
+    for k in range(I.shape[0]):
+        j = sweep.order[k]
         if j != l:
-            if sweep.listed[j] == 1:
+            if sweep.listed[k] == 1:
                 return 1, 1
             nearest = min(nearest, I[j])
     return 1, quiet_through(nearest - I[l] - f, round, limit)

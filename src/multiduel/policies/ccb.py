@@ -23,8 +23,8 @@ Deviates   where B^c holds no arm with l_jc <= 1/2, d comes from all arms, as in
          d <- argmax u_jc over j in the pool with l_jc <= 1/2, in a tie not c
       6  play (c, d); update W
 
-How it is computed. l_ij > 1/2 means that i is sure to beat j: the lead d |d| / N_ij, with d = W_ij - W_ji, exceeds 4
-alpha ln t. So all bounds are the sign V[i, j] of sure leads, which changes only by a duel of the pair or when t
+How it is computed. l_ij > 1/2 means that i is sure to beat j: the lead d |d| / (4 alpha N_ij), with d = W_ij - W_ji,
+exceeds ln t. So all bounds are the sign V[i, j] of sure leads, which changes only by a duel of the pair or when t
 reaches its lead; step 2 repeats itself without effect until then, and is left out. When c is sure to beat all and
 step 3 has nothing to ask, c plays itself and sees nothing until t reaches the smallest sure lead: one commitment.
 
@@ -48,7 +48,7 @@ from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, uniform
 
 MOST_LOSSES, NEWS, BROKEN, SIZE, MEET = 0, 1, 2, 3, 4  # places in `now`
-THRESHOLD, SOONEST = 0, 1  # places in `level`
+LOG_T, SOONEST = 0, 1  # places in `level`
 
 
 class Params(NamedTuple):
@@ -57,7 +57,7 @@ class Params(NamedTuple):
 
 class State(NamedTuple):
     W: Floats  # f8[K, K]  wins of i over j
-    lead: Floats  # f8[K, K]  d |d| / N_ij
+    lead: Floats  # f8[K, K]  d |d| / (4 alpha N_ij)
     mean: Floats  # f8[K, K]  row c, place j: W_jc / N_jc, with 2 for pairs that never met
     root: Floats  # f8[K, K]  1 / sqrt(N_jc), with 0 for pairs that never met
     V: Ints  # i8[K, K]  1 if i is sure to beat j, -1 if j is sure to beat i, else 0
@@ -72,7 +72,7 @@ class State(NamedTuple):
     pool: Ints  # i8[K + 1] scratch
     u: Floats  # f8[K]     scratch
     now: Ints  # i8[5]     L; 1 if V changed since step 2; pairs that break B^i (step 2A); |C|; |B intersect C|
-    level: Floats  # f8[2]     4 alpha ln t; the smallest of `nearest`
+    level: Floats  # f8[2]     ln t; the smallest of `nearest`
 
 
 @init.implement(Params)
@@ -118,16 +118,16 @@ def set_sign(state: State, i: int, j: int, sign: int) -> None:
 
 
 @kernel
-def widen_bounds(state: State, threshold: float) -> None:
+def widen_bounds(state: State, log_t: float) -> None:
     """Time has moved on: leads that it has reached are sure no more."""
     soonest = math.inf
     for i in range(state.nearest.shape[0]):
-        if state.nearest[i] <= threshold:
+        if state.nearest[i] <= log_t:
             near = math.inf
             for j in range(state.nearest.shape[0]):
                 if state.V[i, j] != 0:
                     size = abs(state.lead[i, j])
-                    if size <= threshold:
+                    if size <= log_t:
                         set_sign(state, i, j, 0)
                     else:
                         near = min(near, size)
@@ -226,10 +226,9 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     now, C, V = state.now, state.C, state.V
     K = state.B.shape[0]
     log_t = math.log(float(round))
-    threshold = 4.0 * params.alpha * log_t
-    state.level[THRESHOLD] = threshold
-    if state.level[SOONEST] <= threshold:
-        widen_bounds(state, threshold)
+    state.level[LOG_T] = log_t
+    if state.level[SOONEST] <= log_t:
+        widen_bounds(state, log_t)
     if now[NEWS] == 1:
         revise(state, rng)
 
@@ -275,7 +274,7 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
         slate[1] = argmax(u, rng)
         return 2, 1
     quiet = in_doubt == 0 and now[SIZE] == 1 and state.Bi_size[c] == 0 and now[NEWS] == 0
-    return 1, (quiet_rounds(state.level[SOONEST] / (4.0 * params.alpha), round, limit) if quiet else 1)
+    return 1, (quiet_rounds(state.level[SOONEST], round, limit) if quiet else 1)
 
 
 @tell.implement(Params)
@@ -287,13 +286,13 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
     if N == 0.0:
         return
     d = W[i, j] - W[j, i]
-    lead = d * abs(d) / N
+    lead = 0.25 / params.alpha * d * abs(d) / N
     state.lead[i, j] = lead
     state.lead[j, i] = -lead
     state.mean[i, j] = W[j, i] / N
     state.mean[j, i] = W[i, j] / N
     state.root[i, j] = state.root[j, i] = 1.0 / math.sqrt(N)
-    if abs(lead) > state.level[THRESHOLD]:
+    if abs(lead) > state.level[LOG_T]:
         set_sign(state, i, j, 1 if d > 0.0 else -1)
         state.nearest[i] = min(state.nearest[i], abs(lead))
         state.nearest[j] = min(state.nearest[j], abs(lead))

@@ -32,7 +32,7 @@ from multiduel.kernels.copeland_rmed import (
     Programme,
     all_pairs,
     choose_pair,
-    learn_pair,
+    learn_slate,
     rates,
     regret_of,
     room_for_programme,
@@ -52,7 +52,7 @@ class Params(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Pairs:
     n = n_arms * (n_arms - 1) // 2
-    return all_pairs(n_arms)._replace(programme=room_for_programme(n_arms, n, n + 2 * n_arms))
+    return all_pairs(n_arms, rng)._replace(programme=room_for_programme(n_arms, n, n + 2 * n_arms))
 
 
 @kernel
@@ -231,7 +231,7 @@ def choose(params: Params, state: Pairs, rng: Stream, round: int, limit: int, sl
 
 @tell.implement(Params)
 def learn(params: Params, state: Pairs, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
-    learn_pair(state, params.alpha, params.beta, round, slate[0], slate[1], wins[0, 1], wins[1, 0])
+    learn_slate(state, params.alpha, params.beta, round, slate, wins)
 
 
 @recommend.implement(Params)
@@ -249,7 +249,4 @@ SPEC = PolicySpec(
     regret="Copeland regret O(ln T), optimal constant",
     use="A dozen options at most, clearly different, when perhaps none beats every other and time to think is cheap.",
     parameters=PARAMETERS,
-    exceptions={
-        "naive-oracle": "its linear programme often has many solutions; their value is checked against another solver",
-    },
 )

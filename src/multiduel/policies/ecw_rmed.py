@@ -7,7 +7,8 @@ Symbols    K arms, P_ij share of duels that i won against j, N_ij their number, 
            i (P_ij < 1/2), r_ij = (L_i + L_j - 2 min L) / (2 (K - 1)) regret of a duel, q_ij draws per ln t, i1 an
            empirical Copeland winner.
 Deviates   where the paper is open: of the pairs short of draws the one that waits longest is drawn; pairs are swept in
-           the order in which they were listed; of several winners the surest is i1. ln ln t is taken as at least 1.
+           the order in which they were listed, at first that of the arms in random order; of several winners the surest
+           is i1. ln ln t is taken as at least 1.
 
     L_C <- L_R <- all pairs;  L_N <- empty
     repeat
@@ -44,7 +45,7 @@ from multiduel.kernels.copeland_rmed import (
     Pairs,
     all_pairs,
     choose_pair,
-    learn_pair,
+    learn_slate,
     rates,
     regret_of,
     surest_winner,
@@ -58,7 +59,7 @@ class Params(NamedTuple):
 
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Pairs:
-    return all_pairs(n_arms)
+    return all_pairs(n_arms, rng)
 
 
 @rates.implement(Params)
@@ -111,7 +112,7 @@ def choose(params: Params, state: Pairs, rng: Stream, round: int, limit: int, sl
 
 @tell.implement(Params)
 def learn(params: Params, state: Pairs, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
-    learn_pair(state, params.alpha, params.beta, round, slate[0], slate[1], wins[0, 1], wins[1, 0])
+    learn_slate(state, params.alpha, params.beta, round, slate, wins)
 
 
 @recommend.implement(Params)

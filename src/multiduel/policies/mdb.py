@@ -15,8 +15,8 @@ Deviates   the paper plays all of F; here at most m arms fit, and ``cap`` says w
       else:        A <- F, or all arms if F is empty
       compare all pairs of A; update W
 
-How it is computed. As in MultiRUCB: with d = W_ji - W_ij > 0, u_ij >= 1/2 means d^2 / N_ij <= 4 alpha ln t and v_ij >= 1/2 means
-d^2 / N_ij <= 4 alpha beta ln t. So one number per arm, Z[i], the largest d^2 / N_ij over j, serves both tests. While |E| = 1
+How it is computed. As in MultiRUCB: with d = W_ji - W_ij > 0, u_ij >= 1/2 means d^2 / (4 alpha N_ij) <= ln t and v_ij >= 1/2
+means that it is <= beta ln t. So one number per arm, Z[i], its largest value over j, serves both tests. While |E| = 1
 the rounds until another arm's Z is reached are one commitment.
 
 >>> from multiduel import make, ranking
@@ -50,7 +50,7 @@ class Params(NamedTuple):
 
 class State(NamedTuple):
     W: Floats  # f8[K, K]  W[i, j] wins of i over j
-    theta: Floats  # f8[K, K]  d^2 / N_ij if d > 0, else 0
+    theta: Floats  # f8[K, K]  d^2 / (4 alpha N_ij) if d > 0, else 0
     Z: Floats  # f8[K]     max over j of theta_ij
     best: Ints  # i8[1]     the arm that was last alone in E, or NONE
     pool: Ints  # i8[K + 1] scratch
@@ -65,7 +65,7 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
 @ask.implement(Params)
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     Z, pool, m = state.Z, state.pool, params.slate_size
-    narrow = 4.0 * params.alpha * math.log(float(round))
+    narrow = math.log(float(round))
     wide = params.beta * narrow
 
     in_E = 0
@@ -82,7 +82,7 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
 
     if in_E == 1:  # |E| = 1: A <- E, for as long as no other arm enters E
         state.best[0] = slate[0] = only
-        return 1, quiet_rounds(nearest / (4.0 * params.alpha), round, limit)
+        return 1, quiet_rounds(nearest, round, limit)
     if in_F == 0:  # F empty: all arms
         in_F = Z.shape[0]
         for i in range(in_F):
@@ -120,7 +120,7 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
             W[j, i] += wins[b, a]
             d = W[j, i] - W[i, j]
             N = W[i, j] + W[j, i]
-            z = d * d / N if N > 0.0 else 0.0
+            z = 0.25 / params.alpha * d * d / N if N > 0.0 else 0.0
             theta[i, j] = z if d > 0.0 else 0.0
             theta[j, i] = z if d < 0.0 else 0.0
     for a in range(n):

@@ -109,12 +109,12 @@ def sampled_winner(params: Params, beliefs: Beliefs, members: Ints, score: Float
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     beliefs, batches = state.beliefs, state.batches
     W = beliefs.W
-    if batches.count[0] == 1 and batches.size[0] == 1:  # one arm is left, for good
+    if batches.tally[0] == 1 and batches.size[0] == 1:  # one arm is left, for good
         slate[0] = batches.arms[batches.first[0]]
         return 1, limit
-    b = round % batches.count[0]
+    b = round % batches.tally[0]
     drop_losers(beliefs.Z, batches, b, 4.0 * params.alpha * math.log(round + params.C), state.drop)
-    if batches.size[b] == 1 and batches.count[0] > 1:
+    if batches.size[b] == 1 and batches.tally[0] > 1:
         b = merge_with_next(batches, b)
     n = batches.size[b]
     members = batches.arms[batches.first[b] : batches.first[b] + n]
@@ -146,7 +146,7 @@ def bet(params: Params, state: State) -> int:
     """Of the arms that are left, the one most likely to win all its duels."""
     batches, log_row = state.batches, state.beliefs.log_row
     best = batches.arms[batches.first[0]]
-    for b in range(batches.count[0]):
+    for b in range(batches.tally[0]):
         for place in range(batches.first[b], batches.first[b] + batches.size[b]):
             best = batches.arms[place] if log_row[batches.arms[place]] > log_row[best] else best
     return best

@@ -94,13 +94,13 @@ def drop_losers(W: Floats, batches: Batches, b: int, threshold: float, drop: Int
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     W, batches, u = state.W, state.batches, state.u
     K = W.shape[0]
-    if batches.count[0] == 1 and batches.size[0] == 1:  # one arm is left, for good
+    if batches.tally[0] == 1 and batches.size[0] == 1:  # one arm is left, for good
         slate[0] = batches.arms[batches.first[0]]
         return 1, limit
     log_t = log_time(params, K, round)
-    b = round % batches.count[0]
+    b = round % batches.tally[0]
     drop_losers(W, batches, b, 4.0 * params.alpha * log_t, state.drop)
-    if batches.size[b] == 1 and batches.count[0] > 1:
+    if batches.size[b] == 1 and batches.tally[0] > 1:
         b = merge_with_next(batches, b)
     n = batches.size[b]
     members = batches.arms[batches.first[b] : batches.first[b] + n]
@@ -129,7 +129,7 @@ def bet(params: Params, state: State) -> int:
     W, batches = state.W, state.batches
     best = batches.arms[batches.first[0]]
     best_share = -1.0
-    for b in range(batches.count[0]):
+    for b in range(batches.tally[0]):
         for place in range(batches.first[b], batches.first[b] + batches.size[b]):
             i = batches.arms[place]
             won = 0.0

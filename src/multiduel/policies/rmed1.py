@@ -7,7 +7,7 @@ Symbols    K arms, P_ij share of duels that i won against j, N_ij their number, 
            beat l (P_lj <= 1/2), I_i = sum over O_i of N_ij kl(P_ij) the evidence against i, i* = argmin I,
            J_j: I_j - I_i* <= ln t + f(K), f(K) = 0.3 K^1.01, L_C arms of this sweep, L_R those still to come, L_N those
            of the next.
-Deviates   nothing. The "arbitrarily fixed order" is that of the arms' labels, which are shuffled for every run.
+Deviates   nothing. The "arbitrarily fixed order" of arms and pairs is drawn at random at the start.
 
     draw every pair once;  L_C <- L_R <- all arms;  L_N <- empty
     repeat
@@ -43,7 +43,7 @@ class Params(NamedTuple):
 
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Sweep:
-    return start_filling(n_arms)
+    return start_filling(n_arms, rng)
 
 
 @ask.implement(Params)

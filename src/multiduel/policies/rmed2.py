@@ -58,7 +58,7 @@ class Params(NamedTuple):
 
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Sweep:
-    return start_filling(n_arms)
+    return start_filling(n_arms, rng)
 
 
 @kernel

@@ -16,8 +16,8 @@ Deviates   nothing. x / 0 := 1 is read literally, so that u = 2 for a pair that 
       d <- argmax_j u_jc; in a tie, d is not c
       play (c, d); update W
 
-How it is computed. u_ij >= 1/2 means that i's deficit against j, d^2 / N_ij with d = W_ji - W_ij > 0, is at most
-4 alpha ln t. Z[i] is the largest deficit of i, so C = { i : Z[i] <= 4 alpha ln t }. A lone candidate whose
+How it is computed. u_ij >= 1/2 means that i's deficit against j, d^2 / (4 alpha N_ij) with d = W_ji - W_ij > 0, is at
+most ln t. Z[i] is the largest deficit of i, so C = { i : Z[i] <= ln t }. A lone candidate whose
 opponents' deficits are all above it plays itself and sees nothing, until the first t that reaches one of them: one commitment.
 
 >>> from multiduel import duels, make
@@ -49,7 +49,7 @@ class Params(NamedTuple):
 
 class State(NamedTuple):
     W: Floats  # f8[K, K]  wins of i over j
-    lead: Floats  # f8[K, K]  d |d| / N_ij with d = W_ij - W_ji: i's lead over j, j's deficit; inf on the diagonal
+    lead: Floats  # f8[K, K]  d |d| / (4 alpha N_ij), d = W_ij - W_ji: i's lead over j, j's deficit; inf on the diagonal
     mean: Floats  # f8[K, K]  row c, place j: W_jc / N_jc, with 2 for pairs that never met
     root: Floats  # f8[K, K]  1 / sqrt(N_jc), with 0 for pairs that never met
     Z: Floats  # f8[K]     the largest deficit of each arm, 0 if none
@@ -71,16 +71,16 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     Z, B, pool, u = state.Z, state.B, state.pool, state.u
     K = Z.shape[0]
-    threshold = 4.0 * params.alpha * math.log(float(round))
+    log_t = math.log(float(round))
 
     size = 0  # C <- { c : u_cj >= 1/2 for all j }, in pool[:size]
     nearest = math.inf  # the smallest Z outside C
     for i in range(K):
-        inside = Z[i] <= threshold
+        inside = Z[i] <= log_t
         pool[size] = i
         size += 1 if inside else 0
         nearest = min(nearest, math.inf if inside else Z[i])
-    if B[0] != NONE and Z[B[0]] > threshold:  # B <- B intersect C
+    if B[0] != NONE and Z[B[0]] > log_t:  # B <- B intersect C
         B[0] = NONE
 
     if size == 0:  # C empty: c from all arms
@@ -101,10 +101,9 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
         closest = math.inf
         for j in range(K):
             closest = min(closest, state.lead[c, j])
-        if closest > threshold:
-            wake = min(nearest, closest)
-            return 1, (quiet_rounds(wake / (4.0 * params.alpha), round, limit) if size == 1 else 1)
-    width = math.sqrt(params.alpha * math.log(float(round)))
+        if closest > log_t:
+            return 1, (quiet_rounds(min(nearest, closest), round, limit) if size == 1 else 1)
+    width = math.sqrt(params.alpha * log_t)
     for j in range(K):  # d <- argmax_j u_jc
         u[j] = state.mean[c, j] + state.root[c, j] * width
     u[c] = -1.0
@@ -132,7 +131,7 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         return
     d = W[i, j] - W[j, i]
     before = lead[i, j]
-    after = d * abs(d) / N
+    after = 0.25 / params.alpha * d * abs(d) / N
     lead[i, j] = after
     lead[j, i] = -after
     state.mean[i, j] = W[j, i] / N

@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.kernels.arrays import Floats, Ints, Stream
-from multiduel.kernels.choice import argmax, most_winning
+from multiduel.kernels.choice import argmax, most_winning, random_order
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import verdict
@@ -60,6 +60,7 @@ class State(NamedTuple):
     out: Ints  # i8[K]     1 if the arm was beaten (condorcet) or cannot win any more (copeland)
     certain: Floats  # f8[K]     pairs known to be won
     possible: Floats  # f8[K]     pairs not known to be lost
+    order: Ints  # i8[K]     all arms in random order: of two, the earlier is the left arm
     queue: Ints  # i8[K (K - 1) / 2 + 1]  the sweep: pairs as i K + j
     sweep: Ints  # i8[3]     its length; the next place; the arm committed to, or NONE
     level: Floats  # f8[1]     ln(eta / delta) / 2, for ``samples`` without its n^2
@@ -77,6 +78,7 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
         out=np.zeros(K, np.int64),
         certain=np.zeros(K),
         possible=np.full(K, K - 1.0),
+        order=random_order(K, rng),
         queue=np.zeros(K * (K - 1) // 2 + 1, np.int64),
         sweep=np.array([0, 0, NONE]),
         level=np.full(1, 0.5 * (log_eta - log_error)),
@@ -96,8 +98,10 @@ def begin_sweep(params: Params, state: State, rng: Stream) -> None:
     """All of Q once more; if Q is empty, commit."""
     K = state.out.shape[0]
     size = 0
-    for i in range(K):
-        for j in range(i + 1, K):
+    for a in range(K):
+        i = state.order[a]
+        for b in range(a + 1, K):
+            j = state.order[b]
             state.queue[size] = i * K + j
             size += 1 if active(params, state, i, j) else 0
     state.sweep[SIZE] = size
