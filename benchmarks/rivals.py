@@ -20,6 +20,7 @@ from rich.table import Table
 
 import multiduel as md
 from multiduel.engine.registry import POLICIES
+from multiduel.engine.suggest import FEWEST_RUNS
 
 PATIENCE = 20.0  # CPU seconds a policy may take; it gets fewer runs if it needs more
 MEASURED = pathlib.Path(md.__file__).parent / "engine" / "measured.json"
@@ -33,8 +34,8 @@ PUBLIC_CPP = {
 console = Console(width=150)
 
 
-def measure(name, problem, slate_size, horizon, runs=50, benchmark="condorcet", patience=PATIENCE):
-    """(result, CPU seconds per run): as many of ``runs`` as the patience allows, at least 2; None if even that is too long."""
+def measure(name, problem, slate_size, horizon, runs=50, benchmark="condorcet", patience=PATIENCE, fewest=2):
+    """(result, CPU seconds per run): as many of ``runs`` as the patience allows, at least ``fewest``; None if even that is too long."""
     settings = {"slate_size": slate_size, "horizon": horizon, "benchmark": benchmark, "checkpoints": [horizon], "threads": 1}
     md.simulate(name, problem, **{**settings, "horizon": 10, "checkpoints": [10]}, runs=1)
     start = time.process_time()
@@ -42,7 +43,7 @@ def measure(name, problem, slate_size, horizon, runs=50, benchmark="condorcet", 
     each = 10 * (time.process_time() - start)
     if each > 10 * patience:
         return None, each
-    affordable = int(max(2, min(runs, patience / max(each, 1e-9))))
+    affordable = int(max(fewest, min(runs, patience / max(each, 1e-9))))
     start = time.process_time()
     result = md.simulate(name, problem, **settings, runs=affordable)
     return result, (time.process_time() - start) / affordable
@@ -88,9 +89,9 @@ def write_measurements(runs=20):
             for horizon in (10**4, 10**6):
                 for name, spec in POLICIES.items():
                     for slate_size in (2, 8) if spec.slate == "any" else (2,):
-                        if n_arms > 8 and name in ("kernel-self-sparring", "cw-rmed"):
+                        if n_arms > {"kernel-self-sparring": 8, "cw-rmed": 8, "ecw-rmed": 48}.get(name, n_arms):
                             continue  # K^3 and more a round
-                        result, _ = measure(name, problem, slate_size, horizon, runs, benchmark, patience=0.5)
+                        result, _ = measure(name, problem, slate_size, horizon, runs, benchmark, patience=0.4, fewest=FEWEST_RUNS)
                         if result is None:
                             continue
                         row = {

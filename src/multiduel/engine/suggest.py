@@ -12,6 +12,7 @@ from multiduel.engine.policy import whole
 from multiduel.engine.registry import POLICIES
 from multiduel.errors import BadInput
 
+FEWEST_RUNS = 5  # slow policies were measured with few runs: too few to recommend them on
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")
 WORDS = {
     "utilities": "options with hidden qualities",
@@ -62,20 +63,23 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
         if row["n_arms"] == arms
         and row["horizon"] == rounds
         and row["slate_size"] in (2, seats)
-        and row["slate_size"] <= slate_size
         and row["policy"] in POLICIES
+        and row["runs"] >= FEWEST_RUNS
         and (horizon is not None or POLICIES[row["policy"]].anytime)
     ]
     here.sort(key=lambda row: row["mean"])
     best, *rest = here
+    next_best = next(row for row in rest if row["policy"] != best["policy"])
     why = (
         f"least regret measured where it is most like yours ({WORDS[assume]}; {arms} arms, {best['slate_size']} at once, "
         f"{rounds:,} rounds): mean {best['mean']:,.0f} and 95% quantile {best['q95']:,.0f} over {best['runs']} runs, "
-        f"against {rest[0]['mean']:,.0f} for {rest[0]['policy']}. {POLICIES[best['policy']].use}"
+        f"against {next_best['mean']:,.0f} for {next_best['policy']}. {POLICIES[best['policy']].use}"
     )
-    return Suggestion(best["policy"], why, tuple((row["policy"], row["mean"]) for row in rest[:5]))
+    others = {row["policy"]: row["mean"] for row in reversed(rest)}  # a policy measured twice counts at its best
+    others.pop(best["policy"], None)
+    return Suggestion(best["policy"], why, tuple(sorted(others.items(), key=lambda other: other[1])[:5]))
 
 
 def _nearest(known: set[int], wanted: int) -> int:
-    """On a logarithmic scale: 20 arms are nearer to 24 than to 8."""
-    return min(known, key=lambda value: abs(math.log(value / wanted)))
+    """On a logarithmic scale: 20 arms are nearer to 24 than to 8. In a tie, the larger."""
+    return min(known, key=lambda value: (abs(math.log(value / wanted)), -value))
