@@ -1,4 +1,4 @@
-# make paper   the paper's three algorithms on its synthetic problem: a table, a figure, the numbers
+# make paper   every experiment of the paper: figures, a verdict on each claim, results/paper/report.html
 # make test    every test and doctest
 # make lint    style, types, and who may import whom
 # make bench   speed
@@ -20,13 +20,10 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 paper: $(READY)
-	mkdir -p results
-	$(BIN)/multiduel simulate multi-rucb multi-sbm-feedback doubler-bai \
-	  --problem synthetic --arms 48 --link linear --slate-size 8 --horizon 1e6 --runs 50 --seed 0 \
-	  --json results/paper.json --plot results/paper.png
+	$(BIN)/multiduel paper
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(READY)
 	$(BIN)/ruff check .

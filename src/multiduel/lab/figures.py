@@ -53,10 +53,12 @@ def regret_plot(
     kind: str | None = None,
     scale: str = "log",
     title: str | None = None,
+    rivals: Sequence[bool] = (),
 ) -> None:
     """Draw the mean regret of each result over rounds, with the 95% interval of the mean as a band.
 
     ``kind`` is "png" or "svg", by the file's ending if not given. ``scale`` is "log" (both axes) or "linear".
+    ``rivals`` says of each result whether its line is dashed.
     """
     kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
     check(f"plot.{kind}", scale)
@@ -67,19 +69,19 @@ def regret_plot(
     with mpl.rc_context():
         mpl.rcdefaults()  # the same figure on every machine
         mpl.rcParams.update(STYLE)
-        figure = _draw(results, scale, title)
+        figure = _draw(results, scale, title, rivals)
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure.savefig(file, format=kind, dpi=300, metadata=metadata)
 
 
-def _draw(results: Sequence[Result], scale: str, title: str | None) -> Figure:
+def _draw(results: Sequence[Result], scale: str, title: str | None, rivals: Sequence[bool] = ()) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.add_subplot()
     for number, result in enumerate(results):
         colour = COLOURS[number % len(COLOURS)]
-        dash = DASHES[number // len(COLOURS) % len(DASHES)]
+        dash = DASHES[1 if any(rivals[number : number + 1]) else number // len(COLOURS) % len(DASHES)]
         rounds, mean = result.checkpoints, result.mean
         seen = (mean > 0) & (rounds >= _begin(results)) if scale == "log" else np.ones(len(mean), bool)
         axes.plot(rounds[seen], mean[seen], color=colour, linestyle=dash, linewidth=1.5, zorder=3)

@@ -1,0 +1,137 @@
+"""A page as a list of blocks, written as Markdown or as one HTML file that needs no other."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Heading:
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str  # `code` and **bold** as in Markdown
+
+
+@dataclass(frozen=True)
+class Table:
+    """``numeric`` columns are set flush right. A cell that is one of ``marks`` is coloured by it."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[int] = ()
+    folded: str = ""  # a line to click on that unfolds the table; in Markdown a line above it
+
+
+@dataclass(frozen=True)
+class Picture:
+    file: Path
+    caption: str
+
+
+Block = Heading | Text | Table | Picture
+MARKS = {"holds": "good", "fails": "bad", "depends": "middling", "open": "dim", "vacuous": "dim"}
+
+
+def markdown(blocks: Sequence[Block], folder: Path) -> str:
+    """Pictures are linked, relative to ``folder``."""
+    out = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            out.append(f"{'#' * block.level} {block.text}")
+        elif isinstance(block, Text):
+            out.append(block.text)
+        elif isinstance(block, Picture):
+            out.append(f"![{block.caption}]({block.file.relative_to(folder).as_posix()})\n\n*{block.caption}*")
+        else:
+            rule = ["--:" if k in block.numeric else "---" for k in range(len(block.head))]
+            lines = [block.head, rule, *block.rows]
+            table = "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
+            out.append(f"{block.folded}\n\n{table}" if block.folded else table)
+    return "\n\n".join(out) + "\n"
+
+
+def page(blocks: Sequence[Block], heading: str) -> str:
+    """One HTML file: pictures are inside it, nothing is loaded from elsewhere, and it has no scripts."""
+    body = "\n".join(_html(block) for block in blocks)
+    links = "".join(
+        f'<a href="#{_anchor(block.text)}">{html.escape(block.text)}</a>'
+        for block in blocks
+        if isinstance(block, Heading) and block.level == 2
+    )
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(heading)}</title>\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{CSS}</style></head>\n'
+        f"<body><nav>{links}</nav><main>\n{body}\n</main></body></html>\n"
+    )
+
+
+def _html(block: Block) -> str:
+    if isinstance(block, Heading):
+        return f'<h{block.level} id="{_anchor(block.text)}">{_inline(block.text)}</h{block.level}>'
+    if isinstance(block, Text):
+        return f"<p>{_inline(block.text)}</p>"
+    if isinstance(block, Picture):
+        data = base64.b64encode(block.file.read_bytes()).decode()
+        kind = "svg+xml" if block.file.suffix == ".svg" else "png"
+        words = html.escape(block.caption)
+        return f'<figure><img alt="{words}" src="data:image/{kind};base64,{data}"><figcaption>{words}</figcaption></figure>'
+    head = "".join(f"<th{_align(block, k)}>{_inline(cell)}</th>" for k, cell in enumerate(block.head))
+    rows = "".join(f"<tr>{''.join(_cell(block, k, cell) for k, cell in enumerate(row))}</tr>\n" for row in block.rows)
+    table = f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+    return f"<details><summary>{_inline(block.folded)}</summary>{table}</details>" if block.folded else table
+
+
+def _cell(block: Table, column: int, cell: str) -> str:
+    if cell in MARKS:
+        return f'<td><span class="mark {MARKS[cell]}">{cell}</span></td>'
+    return f"<td{_align(block, column)}>{_inline(cell)}</td>"
+
+
+def _align(block: Table, column: int) -> str:
+    return ' class="n"' if column in block.numeric else ""
+
+
+def _inline(text: str) -> str:
+    safe = html.escape(text, quote=False)
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", safe))
+
+
+def _anchor(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+CSS = """
+:root { color-scheme: light; }
+body { margin: 0; font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif;
+  color: #1b1f24; background: #fff; }
+nav { position: sticky; top: 0; background: #fffffff2; border-bottom: 1px solid #e3e6ea; padding: .5rem 1.5rem; display: flex;
+  gap: .3rem 1.2rem; flex-wrap: wrap; font-size: 13px; z-index: 1; }
+nav a { color: #0072b2; text-decoration: none; } nav a:hover { text-decoration: underline; }
+main { max-width: 1120px; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
+h1 { font-size: 1.75rem; line-height: 1.25; margin: 1rem 0 .4rem; }
+h2 { font-size: 1.3rem; margin: 2.4rem 0 .6rem; padding-top: .6rem; border-top: 1px solid #e3e6ea; scroll-margin-top: 3rem; }
+h3 { font-size: 1.02rem; margin: 1.6rem 0 .2rem; }
+p { max-width: 56rem; margin: .5rem 0; }
+figure { margin: 1.2rem 0; } figure img { max-width: 100%; height: auto; }
+figcaption { color: #57606a; font-size: 13px; max-width: 56rem; }
+.wide { overflow-x: auto; margin: .6rem 0; }
+table { border-collapse: collapse; font-size: 13px; }
+th, td { padding: .28rem .7rem .28rem 0; text-align: left; vertical-align: top; }
+th { border-bottom: 1.5px solid #8b949e; font-weight: 600; } td { border-bottom: 1px solid #eceef1; }
+.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.mark { display: inline-block; padding: 0 .5em; border-radius: 1em; font-weight: 600; font-size: 12px; white-space: nowrap; }
+.good { background: #d5efe6; color: #00573f; } .bad { background: #fbdcc7; color: #8a3a00; }
+.middling { background: #fdf0c9; color: #6a5200; } .dim { background: #eaedf0; color: #444c56; }
+code { font-size: 12.5px; background: #f3f4f6; padding: .05em .3em; border-radius: 3px; }
+details { margin: .4rem 0; } summary { cursor: pointer; color: #0072b2; font-size: 13px; }
+@media print { nav { display: none; } details > * { display: block; } }
+""".strip()
