@@ -35,7 +35,7 @@ console = Console(width=150)
 
 
 def measure(name, problem, slate_size, horizon, runs=50, benchmark="condorcet", patience=PATIENCE, fewest=2):
-    """(result, CPU seconds per run): as many of ``runs`` as the patience allows, at least ``fewest``; None if that takes too long."""
+    """(result, CPU seconds per run): as many of ``runs`` as the patience allows, at least ``fewest``. None if too slow."""
     settings = {"slate_size": slate_size, "horizon": horizon, "benchmark": benchmark, "checkpoints": [horizon], "threads": 1}
     md.simulate(name, problem, **{**settings, "horizon": 10, "checkpoints": [10]}, runs=1)
     start = time.process_time()
