@@ -156,7 +156,7 @@ SPEC = PolicySpec(
     slate="any",
     assumes="a Condorcet winner",
     regret="O(ln T), falling with m",
-    use="The first choice when judges can compare several options at once and you expect one option to beat every other.",
+    use="Several options at once, one of which beats every other: steady, with no run that settles on a wrong one.",
     parameters={
         "slate_size": Parameter(meaning="arms compared in one round, at most", at_least=1),
         "alpha": Parameter(meaning="exploration: more than 1/2 to work, more than 1 for the theorem", above=0.5),

