@@ -56,6 +56,12 @@ def test_a_card_tells_every_parameter(name):
     assert all(machine.title in card for machine in machines)
 
 
+def test_suggest_says_what_the_library_says():
+    text = good("suggest", "--arms", "40", "--slate-size", "8", "--horizon", "1e6", "--assume", "utilities")
+    choice = md.suggest(n_arms=40, slate_size=8, horizon=10**6, assume="utilities")
+    assert text.startswith(f"{choice.policy}: ") and choice.others[0][0] in text
+
+
 def test_problem_in_words_and_as_json(tmp_path):
     words = good("problem", "synthetic", "--arms", "6", "--slate-size", "3")
     assert "finite, 1" in words and "Theorem 3, MultiRUCB, m = 3" in words and "T = 1,000,000" in words

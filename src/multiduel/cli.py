@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from contextlib import ExitStack, contextmanager
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -136,10 +137,9 @@ def suggest(
     """Name the policy that we would use, and why, from measured results."""
     from multiduel.engine.suggest import suggest as choose
 
-    rounds = None if horizon is None else _rounds("--horizon", horizon)
+    rounds = _rounds("--horizon", horizon) if horizon else None
     choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume)
-    print(choice)
-    print("Next: " + ", ".join(f"{name} ({mean:,.0f})" for name, mean in choice.others) + ".")
+    print(choice, "Next: " + ", ".join(f"{name} ({mean:,.0f})" for name, mean in choice.others) + ".", sep="\n")
 
 
 def _print_parameters(console: Console, card: PolicySpec | MachineSpec) -> None:
@@ -331,8 +331,6 @@ def simulate(
 
 def _rounds(name: str, text: str) -> int:
     """A whole number written 1e6, 10**6, 10^6 or 1_000_000, without loss."""
-    from decimal import Decimal, InvalidOperation
-
     power = re.fullmatch(r"\s*(\d{1,6})\s*(?:\*\*|\^)\s*(\d{1,2})\s*", text)
     try:
         value = Decimal(int(power[1]) ** int(power[2])) if power else Decimal(text.replace(",", ""))

@@ -32,21 +32,7 @@ def argmax(values: Floats, rng: Stream) -> int:
     best = keys[0]
     for k in range(keys.shape[0]):
         best = keys[k] if keys[k] > best else best
-    tied = 0
-    first = 0
-    for k in range(keys.shape[0]):
-        same = keys[k] == best
-        tied += 1 if same else 0
-        first += k if same else 0  # the index itself when nothing is tied
-    if tied == 1:
-        return first
-    skip = below(rng, tied)
-    for k in range(keys.shape[0]):
-        if keys[k] == best:
-            if skip == 0:
-                return k
-            skip -= 1
-    return 0
+    return one_of(keys, best, rng)
 
 
 @kernel
@@ -56,17 +42,23 @@ def argmin(values: Floats, rng: Stream) -> int:
     best = keys[0]
     for k in range(keys.shape[0]):
         best = keys[k] if keys[k] < best else best
+    return one_of(keys, best, rng)
+
+
+@kernel
+def one_of(keys: Ints, wanted: int, rng: Stream) -> int:
+    """A place that holds ``wanted``, uniform if there are several."""
     tied = 0
-    first = 0
+    place = 0
     for k in range(keys.shape[0]):
-        same = keys[k] == best
+        same = keys[k] == wanted
         tied += 1 if same else 0
-        first += k if same else 0
+        place += k if same else 0  # the place itself when there is one only
     if tied == 1:
-        return first
+        return place
     skip = below(rng, tied)
     for k in range(keys.shape[0]):
-        if keys[k] == best:
+        if keys[k] == wanted:
             if skip == 0:
                 return k
             skip -= 1
