@@ -23,7 +23,7 @@ from multiduel.kernels.contract import FOREVER, init
 from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, from_matrix
 
-BUDGET = 1 << 16  # events between two looks at Ctrl-C and the progress bar
+BUDGET = 1 << 18  # events between two looks at Ctrl-C and the progress bar
 
 
 def simulate(

@@ -25,6 +25,8 @@ LENGTH, CURSOR, FED, ROUND, STOPPED, ANSWER = 0, 1, 2, 3, 4, 5  # columns of `pr
 class State(NamedTuple):
     S: Floats  # f8[rows, K]  wins of a
     N: Floats  # f8[rows, K]  u_a, samples of a
+    mean: Floats  # f8[rows, K]  S / N; 0 before the first sample
+    isn: Floats  # f8[rows, K]  1 / sqrt(N); inf before the first sample
     queue: Ints  # i8[rows, K]  samples to take
     progress: Ints  # i8[rows, 6]  queue length, next place, samples fed back, t, stopped, answer
     delta: Floats  # f8[rows]     error allowed
@@ -32,19 +34,21 @@ class State(NamedTuple):
 
 
 @generic
-def upper(params: Any, mean: float, n: float, level: float) -> float:
-    """Upper confidence bound of a mean of n samples; ``level`` = ln(k1 K t^power / delta)."""
+def uppers(params: Any, state: State, row: int, leader: int, level: float) -> None:
+    """Write the upper confidence bound of every arm but the leader into ``state.value``: inf for an arm without a sample; -1
+    will do where it cannot be the largest. ``level`` = ln(k1 K t^power / delta)."""
 
 
 @generic
 def lower(params: Any, mean: float, n: float, level: float) -> float:
-    """Lower confidence bound."""
+    """Lower confidence bound of a mean of n samples."""
 
 
 def fresh(params: Any, rows: int, n_arms: int) -> State:
     grid = (rows, n_arms)
     queue, progress = np.zeros(grid, np.int64), np.zeros((rows, 6), np.int64)
-    return State(np.zeros(grid), np.zeros(grid), queue, progress, np.full(rows, 0.5), np.zeros(n_arms))
+    counts = (np.zeros(grid), np.zeros(grid), np.zeros(grid), np.full(grid, np.inf))
+    return State(*counts, queue, progress, np.full(rows, 0.5), np.zeros(n_arms))
 
 
 def begin(params: Any, state: State, row: int, delta: float, rng: Stream) -> None:
@@ -53,6 +57,8 @@ def begin(params: Any, state: State, row: int, delta: float, rng: Stream) -> Non
     for a in range(n_arms):
         state.S[row, a] = 0.0
         state.N[row, a] = 0.0
+        state.mean[row, a] = 0.0
+        state.isn[row, a] = math.inf
         state.queue[row, a] = a
     draw_distinct(state.queue[row], n_arms, n_arms, state.queue[row], 0, rng)
     state.delta[row] = delta
@@ -77,6 +83,8 @@ def absorb(params: Any, state: State, row: int, arm: int, won: float, lost: floa
     """Feedback(b): count it; once the queue's samples are in, plan; with ``test`` = sample, look at the stop test at once."""
     state.S[row, arm] += won
     state.N[row, arm] += won + lost
+    state.mean[row, arm] = state.S[row, arm] / state.N[row, arm]
+    state.isn[row, arm] = 1.0 / math.sqrt(state.N[row, arm])
     progress = state.progress[row]
     progress[FED] += 1
     complete = progress[FED] >= progress[LENGTH]
@@ -88,24 +96,13 @@ def absorb(params: Any, state: State, row: int, arm: int, won: float, lost: floa
 def plan(params: Any, state: State, row: int, complete: bool, rng: Stream) -> None:
     """h* = argmax mean; l* = argmax over the rest of the upper bound; stop if they are apart. If the round is complete,
     the next one samples both."""
-    S, N, value, progress = state.S, state.N, state.value, state.progress[row]
-    n_arms = value.shape[0]
-    level = math.log(K1 * n_arms / state.delta[row]) + params.radius * math.log(float(progress[ROUND]))
-    for a in range(n_arms):
-        value[a] = S[row, a] / N[row, a] if N[row, a] > 0.0 else 0.0
-    h = argmax(value, rng)
-    floor = lower(params, S[row, h] / N[row, h], N[row, h], level) if N[row, h] > 0.0 else -math.inf
-    best = -1.0
-    for a in range(n_arms):
-        if a == h:
-            value[a] = -1.0
-        elif N[row, a] == 0.0:
-            value[a] = best = math.inf
-        else:  # Pinsker: no bound in use exceeds Hoeffding's, so where that falls short nothing needs solving
-            mean = S[row, a] / N[row, a]
-            short = mean + math.sqrt(0.5 * level / N[row, a]) < best
-            value[a] = -1.0 if short else upper(params, mean, N[row, a], level)
-            best = max(best, value[a])
+    value, progress = state.value, state.progress[row]
+    level = math.log(K1 * value.shape[0] / state.delta[row]) + params.radius * math.log(float(progress[ROUND]))
+    h = argmax(state.mean[row], rng)
+    sampled = state.N[row, h] > 0.0
+    floor = lower(params, state.mean[row, h], state.N[row, h], level) if sampled else -math.inf
+    uppers(params, state, row, h, level)
+    value[h] = -1.0
     rival = argmax(value, rng)
     progress[ANSWER] = h
     progress[STOPPED] = 1 if value[rival] - floor < params.epsilon else 0

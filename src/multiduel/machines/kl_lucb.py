@@ -10,6 +10,7 @@ Deviates   the exploration rate is LUCB's, selectable (``radius``); the paper's 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from multiduel.kernels.confidence import kl_lower, kl_upper
@@ -24,9 +25,19 @@ class Params(NamedTuple):
     test: int = 0  # stop test after each round (0) or each sample (1)
 
 
-@identification.upper.implement(Params)
-def upper(params: Params, mean: float, n: float, level: float) -> float:
-    return kl_upper(mean, level / n)
+@identification.uppers.implement(Params)
+def uppers(params: Params, state: identification.State, row: int, leader: int, level: float) -> None:
+    # By Pinsker's inequality no bound exceeds Hoeffding's: where that falls short of the best so far, nothing is solved.
+    c = math.sqrt(0.5 * level)
+    best = -1.0
+    for a in range(state.value.shape[0]):
+        bound = state.mean[row, a] + c * state.isn[row, a]
+        if a == leader or bound < best:
+            bound = -1.0
+        elif bound < math.inf:
+            bound = kl_upper(state.mean[row, a], level / state.N[row, a])
+        state.value[a] = bound
+        best = max(best, bound)
 
 
 @identification.lower.implement(Params)

@@ -28,9 +28,11 @@ class Params(NamedTuple):
     test: int = 0  # stop test after each round (0) or each sample (1)
 
 
-@identification.upper.implement(Params)
-def upper(params: Params, mean: float, n: float, level: float) -> float:
-    return mean + math.sqrt(0.5 * level / n)
+@identification.uppers.implement(Params)
+def uppers(params: Params, state: identification.State, row: int, leader: int, level: float) -> None:
+    c = math.sqrt(0.5 * level)
+    for a in range(state.value.shape[0]):
+        state.value[a] = state.mean[row, a] + c * state.isn[row, a]
 
 
 @identification.lower.implement(Params)
