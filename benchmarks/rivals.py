@@ -22,7 +22,7 @@ import multiduel as md
 from multiduel.engine.registry import POLICIES
 from multiduel.engine.suggest import FEWEST_RUNS
 
-PATIENCE = 20.0  # CPU seconds a policy may take; it gets fewer runs if it needs more
+PATIENCE = 5.0  # CPU seconds a policy may take; it gets fewer runs if it needs more
 MEASURED = pathlib.Path(md.__file__).parent / "engine" / "measured.json"
 
 # us per round of the fastest public C++ implementations at K = 48, on a machine with two cores.
