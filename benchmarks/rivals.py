@@ -55,6 +55,9 @@ def table(names, horizon):
         shown.add_column(column, justify="right")
     problem, rows = md.synthetic(48), []
     for name in names:
+        if name == "cw-rmed":
+            console.log("cw-rmed: left out, its linear programme in every step is for a dozen arms at most")
+            continue
         for slate_size in (2, 8, 16) if POLICIES[name].slate == "any" else (2,):
             result, seconds = measure(name, problem, slate_size, horizon)
             if result is None:
