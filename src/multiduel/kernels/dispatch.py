@@ -139,7 +139,8 @@ class Entry:
         if not any(folder.glob(f"*{self.name}-*.nbi")):
             announce(self.label)
             for stale in folder.glob(f"*{self.family}_*"):
-                stale.unlink(missing_ok=True)
+                if self.name not in stale.name:  # another process may be writing this very one
+                    stale.unlink(missing_ok=True)
         self.call.compile(tuple(numba.typeof(value) for value in args))  # type: ignore[attr-defined]
         self.ready = True
 
