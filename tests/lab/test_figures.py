@@ -46,7 +46,7 @@ def test_two_peaks_show_as_two_clusters_of_dots(panels):
     figure = paper_figures.distribution([panel])
     dots = [collection.get_offsets()[:, 0] for collection in figure.axes[0].collections]
     assert any(max(x) / min(x) > 25 for x in dots)
-    assert all(len(x) == len(panel.curves[0].regret) for x in dots)
+    assert sorted(len(x) for x in dots) == sorted(len(curve.regret) for curve in panel.curves)
     curve.regret[::2] /= 50
 
 
