@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import signal
 import sys
+import threading
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -29,10 +31,26 @@ if TYPE_CHECKING:
     from multiduel.problems import Problem
 
 
+_interrupted = threading.Event()
+_watched = threading.Event()  # a simulation is under way that looks at _interrupted
+
+
+def _interrupt(*_: object) -> None:
+    """Ctrl-C. Not raised amid a simulation, which looks for it: code being compiled or loaded might swallow it. Twice is."""
+    again = _interrupted.is_set()
+    _interrupted.set()
+    if again or not _watched.is_set():
+        raise KeyboardInterrupt
+
+
 class Sentences(TyperGroup):
     """Refused input is one sentence on stderr and exit code 2; Ctrl-C is exit code 130."""
 
     def invoke(self, ctx: Any) -> Any:
+        _interrupted.clear()
+        _watched.clear()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, _interrupt)
         try:
             return super().invoke(ctx)
         except BadInput as error:
@@ -314,6 +332,7 @@ def simulate(
                 options: dict[str, Any] = {"slate_size": size, "horizon": rounds, "runs": runs, "seed": seed}
                 options |= {"threads": threads, "benchmark": benchmark, "progress": progress(spec.name)}
                 results.append(run(spec.name, made, **options, **given[spec.name]))
+        _watched.clear()
         text = json.dumps([result.to_json() for result in results], allow_nan=False)
         if json_draft:
             json_draft.write_text(text + "\n", encoding="utf-8")
@@ -362,10 +381,16 @@ def _parameters(given: list[str], names: list[str]) -> dict[str, dict[str, Any]]
 
 
 @contextmanager
-def _progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], None] | None]]:
+def _progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], None]]]:
     """A bar per policy on stderr, if someone watches. What is said meanwhile (compiling ...) stays above it."""
+
+    def watch(share: float) -> None:
+        if _interrupted.is_set():
+            raise KeyboardInterrupt
+
+    _watched.set()
     if not sys.stderr.isatty():
-        yield lambda name: None
+        yield lambda name: watch
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -377,7 +402,12 @@ def _progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], No
 
         def start(name: str) -> Callable[[float], None]:
             task = bars.add_task(name.ljust(width), total=1.0)
-            return lambda share: bars.update(task, completed=share)
+
+            def update(share: float) -> None:
+                watch(share)
+                bars.update(task, completed=share)
+
+            return update
 
         yield start
 
