@@ -5,63 +5,28 @@ from __future__ import annotations
 import json
 import math
 import re
-import signal
 import sys
-import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from multiduel import __version__
 from multiduel.errors import BadInput, did_you_mean
 from multiduel.lab.cli import app as lab
 from multiduel.rankers.cli import app as rankers
+from multiduel.terminal import Sentences, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable
 
     from rich.console import Console
     from rich.table import Table
 
     from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
     from multiduel.problems import Problem
-
-
-_interrupted = threading.Event()
-_watched = threading.Event()  # a simulation is under way that looks at _interrupted
-
-
-def _interrupt(*_: object) -> None:
-    """Ctrl-C. Not raised amid a simulation, which looks for it: code being compiled or loaded might swallow it. Twice is."""
-    again = _interrupted.is_set()
-    _interrupted.set()
-    if again or not _watched.is_set():
-        raise KeyboardInterrupt
-
-
-class Sentences(TyperGroup):
-    """Refused input is one sentence on stderr and exit code 2; Ctrl-C is exit code 130."""
-
-    def invoke(self, ctx: Any) -> Any:
-        _interrupted.clear()
-        _watched.clear()
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, _interrupt)
-        try:
-            return super().invoke(ctx)
-        except BadInput as error:
-            print(error, file=sys.stderr)
-            raise typer.Exit(2) from None
-        except MemoryError:
-            print("Not enough memory: K arms need several tables of K x K numbers. Try fewer.", file=sys.stderr)
-            raise typer.Exit(2) from None
-        except KeyboardInterrupt:
-            print("Stopped.", file=sys.stderr)
-            raise typer.Exit(130) from None
 
 
 app = typer.Typer(cls=Sentences, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -326,13 +291,12 @@ def simulate(
         json_draft = files.enter_context(whole_file(json_file)) if json_file and json_file != "-" else None
         plot_draft = files.enter_context(whole_file(plot)) if plot else None
         results = []
-        with _progress(names) as progress:
+        with progress(names) as bar:
             for spec in specs:
                 size = slate_size if spec.slate == "any" else 2
                 options: dict[str, Any] = {"slate_size": size, "horizon": rounds, "runs": runs, "seed": seed}
-                options |= {"threads": threads, "benchmark": benchmark, "progress": progress(spec.name)}
+                options |= {"threads": threads, "benchmark": benchmark, "progress": bar(spec.name)}
                 results.append(run(spec.name, made, **options, **given[spec.name]))
-        _watched.clear()
         text = json.dumps([result.to_json() for result in results], allow_nan=False)
         if json_draft:
             json_draft.write_text(text + "\n", encoding="utf-8")
@@ -378,38 +342,6 @@ def _parameters(given: list[str], names: list[str]) -> dict[str, dict[str, Any]]
             raise BadInput(f"'{policy}.{name}' can be given once. Got '{text}' as well.")
         chosen[policy][name] = value.strip()
     return chosen
-
-
-@contextmanager
-def _progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], None]]]:
-    """A bar per policy on stderr, if someone watches. What is said meanwhile (compiling ...) stays above it."""
-
-    def watch(share: float) -> None:
-        if _interrupted.is_set():
-            raise KeyboardInterrupt
-
-    _watched.set()
-    if not sys.stderr.isatty():
-        yield lambda name: watch
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    left = TimeRemainingColumn(elapsed_when_finished=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        width = max(map(len, names))
-
-        def start(name: str) -> Callable[[float], None]:
-            task = bars.add_task(name.ljust(width), total=1.0)
-
-            def update(share: float) -> None:
-                watch(share)
-                bars.update(task, completed=share)
-
-            return update
-
-        yield start
 
 
 def _console() -> Console:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from multiduel.errors import BadInput, did_you_mean
+from multiduel.terminal import progress
 
 if TYPE_CHECKING:
     from multiduel.kernels.arrays import Floats
@@ -62,9 +60,10 @@ def matrix(
     lineup = _lineup(files, direction, run or [])
     problem = click_problem(lineup, clicks=clicks, method=method, depth=depth)
     parts = out.with_suffix(".parts")
-    with _progress(f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs") as progress:
+    label = f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs"
+    with progress([label]) as bar:
         estimate = estimate_matrix(
-            problem, comparisons=comparisons, seed=seed, threads=threads, parts=parts, progress=progress
+            problem, comparisons=comparisons, seed=seed, threads=threads, parts=parts, progress=bar(label)
         )
     written = estimate.write(out)
     remove_parts(parts)
@@ -146,7 +145,8 @@ def live(
     results = []
     for spec in specs:
         size = slate_size if spec.slate == "any" else 2
-        with _progress(spec.name) as progress:
+        label = spec.name
+        with progress([label]) as bar:
             result = simulate(
                 spec.name,
                 problem,
@@ -155,7 +155,7 @@ def live(
                 runs=runs,
                 seed=seed,
                 threads=threads,
-                progress=progress,
+                progress=bar(label),
             )
         results.append(result.to_json())
         right = float((result.recommended == reference.winner).mean())
@@ -205,19 +205,3 @@ def _correlation(problem: Problem, ndcg: Floats) -> str:
     if math.isnan(ndcg[0]) or len(set(ndcg)) < 2 or len(set(borda)) < 2:
         return "undefined"
     return f"{spearmanr(borda, ndcg).statistic:.3f}"
-
-
-@contextmanager
-def _progress(label: str) -> Iterator[Callable[[float], None] | None]:
-    """A bar on stderr, if someone watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    left = TimeRemainingColumn(elapsed_when_finished=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(label, total=1.0)
-        yield lambda share: bars.update(task, completed=share)

@@ -1,0 +1,85 @@
+"""What every command shares at the terminal: refusals as sentences, Ctrl-C, progress bars. Heavy imports wait."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from multiduel.errors import BadInput
+
+_interrupted = threading.Event()
+_watched = threading.Event()  # a simulation is under way that looks at _interrupted
+
+
+def _interrupt(*_: object) -> None:
+    """Ctrl-C. Not raised amid a simulation, which looks for it: code being compiled or loaded might swallow it. Twice is."""
+    again = _interrupted.is_set()
+    _interrupted.set()
+    if again or not _watched.is_set():
+        raise KeyboardInterrupt
+
+
+class Sentences(TyperGroup):
+    """Refused input is one sentence on stderr and exit code 2; Ctrl-C is exit code 130."""
+
+    def invoke(self, ctx: Any) -> Any:
+        _interrupted.clear()
+        _watched.clear()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, _interrupt)
+        try:
+            return super().invoke(ctx)
+        except BadInput as error:
+            print(error, file=sys.stderr)
+            raise typer.Exit(2) from None
+        except MemoryError:
+            print("Not enough memory: K arms need several tables of K x K numbers. Try fewer.", file=sys.stderr)
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            print("Stopped.", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+
+@contextmanager
+def progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], None]]]:
+    """A bar per name on stderr, if someone watches. What is said meanwhile (compiling ...) stays above it.
+
+    Whoever plays calls back with the share done, from the main thread; that is also where Ctrl-C is looked for.
+    """
+
+    def watch(share: float) -> None:
+        if _interrupted.is_set():
+            raise KeyboardInterrupt
+
+    _watched.set()
+    try:
+        if not sys.stderr.isatty():
+            yield lambda name: watch
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        left = TimeRemainingColumn(elapsed_when_finished=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left)
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+            width = max(map(len, names))
+
+            def start(name: str) -> Callable[[float], None]:
+                task = bars.add_task(name.ljust(width), total=1.0)
+
+                def update(share: float) -> None:
+                    watch(share)
+                    bars.update(task, completed=share)
+
+                return update
+
+            yield start
+    finally:
+        _watched.clear()
