@@ -29,8 +29,7 @@ def main() -> None:
     lineup = rankers.line_up(queries)
     print(f"{' '.join(files) or 'generated'}: {lineup}, informational clicks, top 10")
     collection = [
-        (lineup.grade[lo:hi].tolist(), lineup.order[:, lo:hi].tolist())
-        for lo, hi in itertools.pairwise(lineup.offset.tolist())
+        (lineup.grade[lo:hi].tolist(), lineup.order[:, lo:hi].tolist()) for lo, hi in itertools.pairwise(lineup.offset.tolist())
     ]
     best = np.argsort(-lineup.ndcg())
     print(f"{'method':20} {'m':>2} {'compiled/s':>12} {'plain/s':>10} {'ratio':>8}")

@@ -1,9 +1,9 @@
 """Every policy on the paper's synthetic problem (K = 48, linear link): regret, spread, and ns per round.
 
-    python benchmarks/rivals.py                     the table, T = 10^6, 50 runs (fewer where said)
-    python benchmarks/rivals.py --horizon 1e5 --policies rmed1 rucb
-    python benchmarks/rivals.py --measure           measure the grid behind md.suggest and write engine/measured.json
-    python benchmarks/rivals.py --lock-in FILE.csv  final regret of the Thompson samplers on a matrix: quantiles, not means
+python benchmarks/rivals.py                     the table, T = 10^6, 50 runs (fewer where said)
+python benchmarks/rivals.py --horizon 1e5 --policies rmed1 rucb
+python benchmarks/rivals.py --measure           measure the grid behind md.suggest and write engine/measured.json
+python benchmarks/rivals.py --lock-in FILE.csv  final regret of the Thompson samplers on a matrix: quantiles, not means
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import pytest
 
 import multiduel as md
 from multiduel import checks
+from multiduel.cli.cards import policy_markdown
 from multiduel.engine.registry import POLICIES
-from multiduel.lab.reports import policy_markdown
 from multiduel.policies import ALL
 from tests.naive.stream import NaiveStream
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multiduel import theory
-from multiduel.errors import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean
 from multiduel.problems import cyclic, from_utilities, synthetic
 
 

@@ -23,7 +23,7 @@ _HOMES = {
     "multiduel.engine.result": ("Result",),
     "multiduel.engine.simulate": ("simulate",),
     "multiduel.engine.suggest": ("Suggestion", "suggest"),
-    "multiduel.errors": ("BadInput",),
+    "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
         *("Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
         *("random_utilities", "read_csv", "synthetic"),
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from multiduel.engine.result import Result
     from multiduel.engine.simulate import simulate
     from multiduel.engine.suggest import Suggestion, suggest
-    from multiduel.errors import BadInput
+    from multiduel.inputs import BadInput
     from multiduel.problems import (
         Problem,
         bradley_terry,

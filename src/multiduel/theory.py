@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

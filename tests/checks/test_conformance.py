@@ -1,23 +1,18 @@
 """Every registered policy against every check; exceptions are those of the policies' cards, and must be needed."""
 
-import importlib
-import importlib.util
-
 import pytest
 
 from multiduel import checks
-from multiduel.engine.registry import POLICIES
 from multiduel.policies import ALL
+from tests.naive.follow import oracle
 from tests.naive.stream import NaiveStream
 
 
 def oracle_of(name):
-    """Made by tests/naive/<the policy's module>.py, if there is one."""
-    module = "tests.naive." + POLICIES[name].params.__module__.rpartition(".")[2]
-    if importlib.util.find_spec(module) is None:
+    module = oracle(name)
+    if module is None:
         return None
-    naive = importlib.import_module(module).Naive
-    return lambda n_arms, slate_size, words, **params: naive(n_arms, slate_size, NaiveStream(words), **params)
+    return lambda n_arms, slate_size, words, **params: module.Naive(n_arms, slate_size, NaiveStream(words), **params)
 
 
 @pytest.mark.parametrize("check", checks.CHECKS)

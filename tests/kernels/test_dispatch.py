@@ -202,9 +202,7 @@ def test_the_cache_hits_across_processes_and_is_never_stale(third_party):
 
     third_party.write("helper", HELPER.format(factor=8))  # a file that only the policy's file imports
     assert third_party("one", "two") == {"one": [8, 0, 1], "two": [100, 1, 0]}
-    third_party.write(
-        "one", POLICY.format(imports="from helper import factor").replace("first: int = 0", "first: int = 1")
-    )
+    third_party.write("one", POLICY.format(imports="from helper import factor").replace("first: int = 0", "first: int = 1"))
     assert third_party("one") == {"one": [9, 0, 1]}
     assert third_party("one") == {"one": [9, 1, 0]}
 

@@ -214,9 +214,7 @@ def test_the_worlds_randomness_is_uniform_and_unrelated(fast, kind):
 
 def test_chance_and_reseed_of_one_place_differ_and_keys_differ():
     chance, place = random.chance, random.place
-    one, other = (
-        np.array([[chance(place(key, t), j) for j in range(3)] for t in range(1, 2000)]) for key in words(13)[:2]
-    )
+    one, other = (np.array([[chance(place(key, t), j) for j in range(3)] for t in range(1, 2000)]) for key in words(13)[:2])
     assert abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) < 5 / math.sqrt(one.size)
     rng = np.zeros(4, np.uint64)
     again = []

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from multiduel.lab import experiment as experiments
-from multiduel.lab import paper
+from multiduel.lab.paper import reproduction as paper
 from multiduel.lab.results import Curve, Panel
 
 RUNS = 8

@@ -96,7 +96,7 @@ def test_real_data_by_folder_or_environment(data_dir, monkeypatch, tmp_path):
 
 def test_without_a_folder_of_data_generated_rankers_stand_in(monkeypatch):
     monkeypatch.delenv(lab.DATA, raising=False)
-    monkeypatch.setattr("multiduel.lab.stand_in.stand_in", lambda arms: md.synthetic(arms))
+    monkeypatch.setattr("multiduel.lab.paper.stand_in.stand_in", lambda arms: md.synthetic(arms))
     assert lab.resolve_problem(parse(('"synthetic"\narms = 8', '"mslr"\narms = 7'))).n_arms == 7
 
 

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import multiduel as md
-from multiduel.lab import files, results, runner
+from multiduel import files
+from multiduel.lab import results, runner
 from multiduel.lab.experiment import parse, resolve_problem
 
 SMALL = """

@@ -8,7 +8,7 @@ import pytest
 
 from multiduel import machines
 from multiduel.engine.registry import resolve
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.kernels.contract import ask, init, recommend, tell
 from multiduel.machines import contract
 from multiduel.policies import ALL

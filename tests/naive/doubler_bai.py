@@ -19,9 +19,7 @@ VARIANTS = [
 
 
 class Naive:
-    def __init__(
-        self, n_arms, slate_size, rng, machine="lucb", a=10.0, b=1.1, keep_last=False, reset=True, **machine_params
-    ):
+    def __init__(self, n_arms, slate_size, rng, machine="lucb", a=10.0, b=1.1, keep_last=False, reset=True, **machine_params):
         self.K, self.rng, self.a, self.b, self.keep_last, self.reset = n_arms, rng, a, b, keep_last, reset
         self.S = MACHINES[machine](n_arms, rng, **machine_params)
         self.i = -1

@@ -87,9 +87,7 @@ class KLUCB:
     def indices(self):
         level = math.log(self.tau)
         level += self.c * math.log(max(1.0, level))  # ln ln tau is undefined or negative up to tau = e: clamped to 0
-        return [
-            kl_upper(s / n, level / n) if n > 0.0 else INF for s, n in zip(self.counts.S, self.counts.N, strict=True)
-        ]
+        return [kl_upper(s / n, level / n) if n > 0.0 else INF for s, n in zip(self.counts.S, self.counts.N, strict=True)]
 
     def advance(self, round):
         arm = self.rng.argmax(self.indices())

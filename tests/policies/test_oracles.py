@@ -50,9 +50,7 @@ def test_every_case_of_the_multi_rucb_listing_is_followed():
     assert seen == {"none", "one", "few", "many", "many, B in", "many, B out"}
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"machine": "kl-lucb"}, {"test": "sample"}, {"reset": False}, {"keep_last": True}]
-)
+@pytest.mark.parametrize("params", [{}, {"machine": "kl-lucb"}, {"test": "sample"}, {"reset": False}, {"keep_last": True}])
 def test_doubler_bai_identifies_while_followed(params):
     identified = 0
     for seed in range(4):

@@ -8,11 +8,12 @@ import pytest
 from scipy.optimize import linprog
 
 from multiduel import make, simulate, synthetic
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.kernels.contract import ask, init, tell
-from multiduel.kernels.copeland_rmed import all_pairs, cheapest_upset, learn_pair, rates
 from multiduel.kernels.quiet import quiet_rounds, quiet_through
-from multiduel.policies import cw_rmed, ecw_rmed, merge_rucb, rmed2, ws_s
+from multiduel.policies import merge_rucb, winner_stays
+from multiduel.policies.rmed import cw_rmed, ecw_rmed, rmed2
+from multiduel.policies.rmed.copeland import all_pairs, cheapest_upset, learn_pair, rates
 from tests.naive.cw_rmed import Naive as NaiveLeastRegret
 from tests.naive.ecw_rmed import Naive as NaiveCopeland
 from tests.naive.follow import follow
@@ -155,7 +156,7 @@ def test_merge_rucb_follows_its_oracle_to_the_end():
 
 
 def test_ws_s_uses_the_winner_of_round_r_floor_beta_to_the_r_times():
-    params = ws_s.Params(beta=1.5)
+    params = winner_stays.WSS(beta=1.5)
     rng, slate = STREAM.copy(), np.zeros(3, np.int64)
     state = init(params, 3, rng)
     world, stretches, t = np.random.default_rng(0), [], 1

@@ -9,7 +9,7 @@ from multiduel.engine.play import ask_once
 from multiduel.engine.registry import find, resolve
 from multiduel.kernels.contract import ask, init
 from multiduel.kernels.dispatch import entry
-from multiduel.kernels.duel_beliefs import beta_above_half, draw_above_half, update
+from multiduel.policies.double_thompson.beliefs import beta_above_half, draw_above_half, update
 from tests.naive.follow import follow
 
 LINEAR = md.synthetic(6).matrix

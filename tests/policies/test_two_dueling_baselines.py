@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.kernels.elimination import duels_to_verdict, pick, verdict
-from multiduel.policies.beat_the_mean_pac import Params as PacParams
-from multiduel.policies.beat_the_mean_pac import comparisons_enough
+from multiduel.policies.beat_the_mean import PAC as PacParams
+from multiduel.policies.beat_the_mean import comparisons_enough
 from tests.naive.follow import follow
 from tests.naive.stream import NaiveStream
 
@@ -54,9 +54,7 @@ def test_if_follows_its_oracle_through_new_candidates_to_the_commitment(name, co
 
 
 def test_if2_prunes_what_if1_keeps():
-    duels = {
-        name: md.simulate(name, md.synthetic(24), horizon=200_000, runs=6, seed=3).events for name in ("if1", "if2")
-    }
+    duels = {name: md.simulate(name, md.synthetic(24), horizon=200_000, runs=6, seed=3).events for name in ("if1", "if2")}
     assert duels["if2"].sum() < duels["if1"].sum()
 
 
@@ -69,9 +67,7 @@ def test_savage_follows_its_oracle_to_the_commitment(variant, union):
         assert naive.winner is not None
 
 
-@pytest.mark.parametrize(
-    "params", [{"constant": 0.2}, {"constant": 0.2, "self_duels": False}, {"gamma": 1.05, "constant": 0.15}]
-)
+@pytest.mark.parametrize("params", [{"constant": 0.2}, {"constant": 0.2, "self_duels": False}, {"gamma": 1.05, "constant": 0.15}])
 def test_btm_follows_its_oracle_to_the_commitment(params):
     naive = follow("btm", params, 6, 2, 4, linear(6, 4), 3000, compiled=True)
     assert naive.winner is not None
@@ -82,9 +78,7 @@ def test_beat_the_mean_pac_stops_both_ways():
     by_elimination = follow("beat-the-mean-pac", {"constant": 0.2}, 4, 2, 5, linear(4, 5), 1500, compiled=True)
     assert by_elimination.winner is not None
     assert len(by_elimination.A) == 1
-    by_number = follow(
-        "beat-the-mean-pac", {"epsilon": 0.5, "delta": 0.9}, 2, 2, 6, linear(2, 6, 0.01), 6000, compiled=True
-    )
+    by_number = follow("beat-the-mean-pac", {"epsilon": 0.5, "delta": 0.9}, 2, 2, 6, linear(2, 6, 0.01), 6000, compiled=True)
     assert by_number.winner is not None
     assert len(by_number.A) == 2
 
@@ -173,8 +167,7 @@ def test_pick_breaks_ties_at_random_and_draws_only_then():
 def test_committing_is_stepping_to_the_last_bit(name):
     params = {"constant": 0.3} if "btm" in name or "mean" in name else {}
     quick, slow = (
-        md.simulate(name, linear(6, 1), horizon=30_000, runs=3, seed=5, commit=commit, **params)
-        for commit in (True, False)
+        md.simulate(name, linear(6, 1), horizon=30_000, runs=3, seed=5, commit=commit, **params) for commit in (True, False)
     )
     assert (quick.regret == slow.regret).all()
     assert (quick.recommended == slow.recommended).all()
@@ -185,9 +178,7 @@ def test_committing_is_stepping_to_the_last_bit(name):
 @pytest.mark.parametrize("name", ["sparring", "if1", "if2", "scb"])
 def test_committing_is_stepping_in_distribution(name):
     quick, slow = (
-        md.simulate(
-            name, linear(4, 2, 0.3), horizon=8000, runs=400, seed=seed, commit=commit, checkpoints=[500, 2000, 8000]
-        )
+        md.simulate(name, linear(4, 2, 0.3), horizon=8000, runs=400, seed=seed, commit=commit, checkpoints=[500, 2000, 8000])
         for seed, commit in ((11, True), (12, False))
     )
     error = np.hypot(quick.regret.std(axis=0), slow.regret.std(axis=0)) / 20.0
@@ -264,8 +255,7 @@ def test_smaller_constants_commit_sooner():
     for name, tight, loose in (("if2", 1.0, 4.0), ("btm", 0.5, 3.0), ("savage", 0.5, 1e-9)):
         key = "delta" if name == "savage" else "constant"
         events = [
-            md.simulate(name, problem, horizon=50_000, runs=3, seed=4, **{key: value}).events.sum()
-            for value in (tight, loose)
+            md.simulate(name, problem, horizon=50_000, runs=3, seed=4, **{key: value}).events.sum() for value in (tight, loose)
         ]
         assert events[0] < events[1]
 
@@ -276,11 +266,7 @@ def test_smaller_constants_commit_sooner():
 @pytest.mark.parametrize("name", NAMES)
 def test_late_reordered_and_missing_tells(name):
     params = (
-        {"horizon": 3000, "constant": 0.3}
-        if name in ("if1", "if2", "btm")
-        else {"horizon": 3000}
-        if name == "savage"
-        else {}
+        {"horizon": 3000, "constant": 0.3} if name in ("if1", "if2", "btm") else {"horizon": 3000} if name == "savage" else {}
     )
     P, rng = linear(6, 3), np.random.default_rng(8)
     policy = md.make(name, n_arms=6, seed=9, **params)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.problems import LINKS, from_utilities
 
 FORMULAS = {

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.problems import Problem, cyclic, from_matrix, from_utilities, preference_matrix, synthetic
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multiduel import theory
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.problems import cyclic, from_matrix, random_tournament, read_csv, synthetic, write_csv
 
 
@@ -116,9 +116,7 @@ def test_real_data_agrees_with_its_summary(data_dir):
 
 def test_real_matrices_are_read_bit_for_bit(data_dir):
     for name in ("mslr_perfect_136.csv", "arxiv_6.csv", "breakfast_15.csv"):
-        assert np.array_equal(
-            read_csv(data_dir / name).matrix, np.loadtxt(data_dir / name, delimiter=",", skiprows=1)
-        ), name
+        assert np.array_equal(read_csv(data_dir / name).matrix, np.loadtxt(data_dir / name, delimiter=",", skiprows=1)), name
 
 
 def test_mslr_is_outside_property_1_but_best_responses_reach_its_winner(data_dir):

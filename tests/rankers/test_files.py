@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from multiduel import rankers
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 
 
 @pytest.fixture
@@ -39,8 +39,7 @@ def test_equal_data_gives_equal_bytes(tmp_path):
 
 def test_sparse_features_string_ids_comments_and_blank_lines(write):
     path = write(
-        "# a header\n\n2 qid:WT04-1 3:1.5 1:-2e-3 # docid = G00-1 inc = 1\r\n"
-        "0.0 qid:WT04-1 2:7\n1 qid:x\n0 qid:x 4:1 #docid=last"
+        "# a header\n\n2 qid:WT04-1 3:1.5 1:-2e-3 # docid = G00-1 inc = 1\r\n0.0 qid:WT04-1 2:7\n1 qid:x\n0 qid:x 4:1 #docid=last"
     )
     first, second = rankers.read_letor(path)
     assert (first.id, second.id) == ("WT04-1", "x")
@@ -101,9 +100,7 @@ def test_the_same_query_in_two_files_is_refused(write):
 
 
 def test_run_files(write):
-    data = write(
-        "1 qid:q1 1:1 # docid = a\n0 qid:q1 1:2 # docid = b\n0 qid:q1 1:3 # docid = c\n0 qid:q2 1:1 #docid = d\n"
-    )
+    data = write("1 qid:q1 1:1 # docid = a\n0 qid:q1 1:2 # docid = b\n0 qid:q1 1:3 # docid = c\n0 qid:q2 1:1 #docid = d\n")
     run = write("q1 Q0 b 1 9.5 mine\nq1 Q0 zzz 2 9 mine\nq1 Q0 a 3 0.5 mine\n", "mine.run")
     lineup = rankers.line_up(rankers.read_letor(data), [rankers.run_file(run), rankers.feature(1)])
     assert lineup.names == ("mine.run", "f1")

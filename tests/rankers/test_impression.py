@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel import rankers
-from multiduel.errors import BadInput
-from multiduel.rankers.cli import app
+from multiduel.cli.rankers import app
+from multiduel.inputs import BadInput
 
 RANKINGS = {0: ["a", "b", "c", "d"], 1: ["d", "c", "b", "a"], 7: ["b", "x"]}
 
@@ -125,9 +125,7 @@ def test_commands(tmp_path):
 
 def test_help_loads_nothing_heavy():
     code = "import sys, multiduel.cli; print([m for m in ('numba', 'numpy', 'scipy', 'sklearn') if m in sys.modules])"
-    said = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True
-    )
+    said = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True)
     assert said.stdout == "[]\n", said.stderr
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from multiduel import rankers
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.rankers.corpus import Query
 
 
@@ -54,9 +54,7 @@ def test_features_that_a_query_does_not_mention_are_zero():
 
 
 def test_ndcg_by_hand():
-    lineup = rankers.line_up(
-        [query([0, 2, 1], [[3, 1], [2, 3], [1, 2]]), query([0, 0], [[1, 1], [2, 2]], "none relevant")]
-    )
+    lineup = rankers.line_up([query([0, 2, 1], [[3, 1], [2, 3], [1, 2]]), query([0, 0], [[1, 1], [2, 2]], "none relevant")])
     best = 3 + 1 / np.log2(3)
     assert lineup.ndcg(10) == pytest.approx([(3 / np.log2(3) + 1 / 2) / best, 1.0])
     assert lineup.ndcg(1) == pytest.approx([0.0, 1.0])

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from multiduel import rankers, read_csv, simulate, theory
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.rankers import matrix as matrix_module
 from multiduel.rankers.corpus import Query
 
@@ -35,9 +35,7 @@ def test_threads_do_not_matter(clicks, estimate):
     np.testing.assert_array_equal(one.problem.matrix, estimate.problem.matrix)
     np.testing.assert_array_equal(one.errors, estimate.errors)
     other = rankers.estimate_matrix(clicks, comparisons=3000, seed=6, threads=1)
-    z = (other.problem.matrix - one.problem.matrix)[np.triu_indices(9, 1)] / (
-        np.sqrt(2) * one.errors[np.triu_indices(9, 1)]
-    )
+    z = (other.problem.matrix - one.problem.matrix)[np.triu_indices(9, 1)] / (np.sqrt(2) * one.errors[np.triu_indices(9, 1)])
     assert 0.5 < z.std() < 1.5  # the standard errors are what they say: 36 differences
     assert np.abs(z).max() < 4.5
 
@@ -56,9 +54,7 @@ def test_a_stopped_run_goes_on_where_it_was(clicks, estimate, tmp_path, monkeypa
 
     with pytest.raises(KeyboardInterrupt):
         for _ in range(50):  # the bar may be looked at too late to stop a run this short
-            rankers.estimate_matrix(
-                clicks, comparisons=3000, seed=5, threads=1, parts=tmp_path / "p", progress=stop_half_way
-            )
+            rankers.estimate_matrix(clicks, comparisons=3000, seed=5, threads=1, parts=tmp_path / "p", progress=stop_half_way)
     parts = sorted(tmp_path.glob("p/*.part"))
     assert parts
     kept = parts[0].read_bytes()
@@ -105,9 +101,7 @@ def test_one_document_constant_features_no_clicks():
         z = (found.problem.matrix - 0.5) / np.maximum(found.errors, 1e-9)
         assert np.abs(z).max() < 4.5
     flat = [Query(str(k), np.array([0, 1, 2]), np.ones((3, 2)), ("a", "b", "c")) for k in range(3)]
-    found = rankers.estimate_matrix(
-        rankers.click_problem(rankers.line_up(flat), method="probabilistic"), comparisons=2000
-    )
+    found = rankers.estimate_matrix(rankers.click_problem(rankers.line_up(flat), method="probabilistic"), comparisons=2000)
     assert found.problem.matrix[0, 1] == pytest.approx(0.5, abs=1e-12)  # equal rankings: every share is 1/2
     none = rankers.click_table(0.0, grades=3)
     found = rankers.estimate_matrix(rankers.click_problem(rankers.line_up(flat), clicks=none), comparisons=100)
@@ -120,9 +114,7 @@ def test_one_ranker_is_refused(lineup):
         rankers.estimate_matrix(rankers.click_problem(lineup.take([0])))
 
 
-@pytest.mark.parametrize(
-    ("file", "margin"), [("total_order", 0.0), ("total_order_margin", None)], ids=["strongest", "margin"]
-)
+@pytest.mark.parametrize(("file", "margin"), [("total_order", 0.0), ("total_order_margin", None)], ids=["strongest", "margin"])
 @pytest.mark.parametrize("matrix", ["mslr_informational_135", "mslr_perfect_136"])
 def test_the_rule_gives_the_published_submatrices(data_dir, matrix, file, margin):
     expected = read_csv(data_dir / f"{matrix.rpartition('_')[0]}_24_{file}.csv")

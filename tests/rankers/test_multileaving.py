@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from multiduel import rankers
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import place, reseed
 from multiduel.rankers.corpus import Query
@@ -50,17 +50,14 @@ def random_rankings(n, D, seed):
     return [rng.permutation(D).tolist() for _ in range(n)]
 
 
-@pytest.mark.parametrize(
-    ("method", "n"), [(m, n) for m in rankers.METHODS for n in (2, 3) if (m, n) != ("balanced", 3)]
-)
+@pytest.mark.parametrize(("method", "n"), [(m, n) for m in rankers.METHODS for n in (2, 3) if (m, n) != ("balanced", 3)])
 def test_equals_the_plain_oracle(method, n):
     queries = list(rankers.generate(queries=5, documents=7, features=4, grades=5, seed=3))
     lineup = rankers.line_up([*queries, queries[0]._replace(id="short", grades=queries[0].grades[:1],
                               features=queries[0].features[:1], documents=("1",))])  # fmt: skip
     problem = rankers.click_problem(lineup, method=method, depth=5)
     collection = [
-        (lineup.grade[lo:hi].tolist(), lineup.order[:, lo:hi].tolist())
-        for lo, hi in itertools.pairwise(lineup.offset.tolist())
+        (lineup.grade[lo:hi].tolist(), lineup.order[:, lo:hi].tolist()) for lo, hi in itertools.pairwise(lineup.offset.tolist())
     ]
     labels = np.array([2, 0, 3, 1])
     world = problem.world(labels, n)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from multiduel.checks import agreement, behaviour, boundary, symmetry
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
-from multiduel.errors import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean
 
 CHECKS: dict[str, Callable[[Subject], None]] = {
     "slates-valid": behaviour.slates_valid,
@@ -84,9 +84,7 @@ class Report(NamedTuple):
         return "\n".join(lines)
 
 
-def check(
-    policy: str, *, oracle: OracleMaker | None = None, only: Iterable[str] | None = None, **params: Any
-) -> Report:
+def check(policy: str, *, oracle: OracleMaker | None = None, only: Iterable[str] | None = None, **params: Any) -> Report:
     """Put a registered policy, with these parameters, through all checks or ``only`` some.
 
     ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
@@ -100,9 +98,7 @@ def check(
         findings.append(finding)
         if name == "slates-valid" and not finding.ok:  # compiled code does not check indices: playing on could do harm
             findings += [
-                Finding(policy, rest, "failed", "Not tried, because its slates are not valid.")
-                for rest in chosen
-                if rest != name
+                Finding(policy, rest, "failed", "Not tried, because its slates are not valid.") for rest in chosen if rest != name
             ]
             break
     return Report(policy, tuple(findings))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import ks_2samp
 
+from multiduel.arrays import Floats
 from multiduel.checks.plain import evidence, probed, record
 from multiduel.checks.subject import EASY, HORIZON, MIXED, Subject, coins, played, require
 from multiduel.engine.play import KINDS
 from multiduel.engine.policy import Policy, Slate, restore
 from multiduel.engine.seeds import streams
-from multiduel.kernels.arrays import Floats
 
 FALSE_ALARM = 1e-6  # of one statistical test; the seeds are fixed, so an alarm does not come and go
 
@@ -35,9 +35,7 @@ def compiled_equals_plain(subject: Subject) -> None:
         for kind, regret in here[way].items():
             _same_series(f"compiled '{kind}' when {way}", regret, "plain", plain[way][kind])
     differing = [part for part, value in here["snapshot"].items() if value != plain["snapshot"][part]]
-    require(
-        not differing, f"Compiled and plain play end in different snapshots. They differ in: {', '.join(differing)}."
-    )
+    require(not differing, f"Compiled and plain play end in different snapshots. They differ in: {', '.join(differing)}.")
 
 
 def _same_series(what: str, one: list[Any], other_name: str, other: list[Any]) -> None:
@@ -73,9 +71,7 @@ def _compare_with(oracle: Any, subject: Subject, n_arms: int, slate_size: int, P
         slate = policy.ask()
         arms = tuple(int(arm) for arm in naive.ask(t))
         same = slate.arms == arms if ordered else set(slate.arms) == set(arms) and len(slate.arms) == len(arms)
-        require(
-            same, f"Kernel and oracle differ in round {t} (K = {n_arms}, m = {slate_size}): {slate.arms} and {arms}."
-        )
+        require(same, f"Kernel and oracle differ in round {t} (K = {n_arms}, m = {slate_size}): {slate.arms} and {arms}.")
         if len(arms) > 1:
             wins = coins(P, slate.arms, coin)
             place = [slate.arms.index(arm) for arm in arms]
@@ -149,23 +145,16 @@ def reproducible(subject: Subject) -> None:
     """Same seed, same slates, for any number of threads; the global random states are left alone."""
     numpy_state, python_state = np.random.get_state(), random.getstate()
     runs = [
-        [
-            slate.arms
-            for slate in played(subject, subject.make(MIXED.n_arms, 3, seed=4), MIXED.matrix, 150, seed=4, slate_size=3)
-        ]
+        [slate.arms for slate in played(subject, subject.make(MIXED.n_arms, 3, seed=4), MIXED.matrix, 150, seed=4, slate_size=3)]
         for _ in range(2)
     ]
     require(runs[0] == runs[1], "The same seed must give the same slates. Two runs of 150 rounds differ.")
     one, two = (
-        subject.simulate(
-            MIXED, horizon=HORIZON, slate_size=3, runs=6, seed=8, threads=threads, checkpoints=[10, 100, HORIZON]
-        )
+        subject.simulate(MIXED, horizon=HORIZON, slate_size=3, runs=6, seed=8, threads=threads, checkpoints=[10, 100, HORIZON])
         for threads in (1, 2)
     )
     require((one.regret == two.regret).all(), "One thread and two must give equal regrets. They differ.")
     require((one.recommended == two.recommended).all(), "One thread and two must end in equal recommendations.")
     now = np.random.get_state()
-    same = (
-        all(np.array_equal(a, b) for a, b in zip(numpy_state, now, strict=True)) and random.getstate() == python_state
-    )
+    same = all(np.array_equal(a, b) for a, b in zip(numpy_state, now, strict=True)) and random.getstate() == python_state
     require(same, "The global random state of NumPy and Python must be left alone. It was used.")

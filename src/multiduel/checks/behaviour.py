@@ -70,6 +70,4 @@ def small_sizes(subject: Subject) -> None:
                 regret, arm = float(result.final[0]), int(result.recommended[0])
                 where = f"K = {n_arms}, m = {slate_size}, horizon {horizon}"
                 require(0 <= arm < n_arms, f"'recommend' must name one of {n_arms} arms ({where}). Got {arm}.")
-                require(
-                    0.0 <= regret <= 0.5 * horizon, f"Regret must be 0 to {0.5 * horizon:g} ({where}). Got {regret}."
-                )
+                require(0.0 <= regret <= 0.5 * horizon, f"Regret must be 0 to {0.5 * horizon:g} ({where}). Got {regret}.")

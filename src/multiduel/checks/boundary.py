@@ -16,7 +16,7 @@ from multiduel.engine.outcomes import best, duels, ranking
 from multiduel.engine.play import BlockMatrix, Matrix, ask_once, play, recommend_once, tell_once
 from multiduel.engine.policy import Policy, Slate, make
 from multiduel.engine.registry import MACHINES
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
 from multiduel.kernels.dispatch import JIT, entry
 from multiduel.policies import ALL, CITATIONS
@@ -35,9 +35,7 @@ def bad_input(subject: Subject) -> None:
         _refused(what, act)
         after = policy.snapshot()
         changed = [part for part, value in before.items() if value != after[part]]
-        require(
-            not changed, f"Refused input must change nothing. After {what}, these parts differ: {', '.join(changed)}."
-        )
+        require(not changed, f"Refused input must change nothing. After {what}, these parts differ: {', '.join(changed)}.")
 
 
 def _refused(what: str, act: Callable[[], Any]) -> None:
@@ -49,9 +47,7 @@ def _refused(what: str, act: Callable[[], Any]) -> None:
             f"The error for {what} must be a sentence. Got {str(error)!r}.",
         )
     except Exception as error:
-        raise Failed(
-            f"{what[0].upper()}{what[1:]} must raise BadInput. It raised {type(error).__name__}: {error}"
-        ) from error
+        raise Failed(f"{what[0].upper()}{what[1:]} must raise BadInput. It raised {type(error).__name__}: {error}") from error
     else:
         raise Failed(f"{what[0].upper()}{what[1:]} must raise BadInput. It was accepted.")
 
@@ -165,9 +161,7 @@ def header(subject: Subject) -> None:
     text = module.__doc__ or ""
     for word in ("Paper", "Assumes", "Symbols", "Deviates"):
         said = re.search(rf"^{word}\s+\S", text, re.MULTILINE)
-        require(
-            said, f"The header of {module.__name__} must have a line '{word}' that says something ('nothing' will do)."
-        )
+        require(said, f"The header of {module.__name__} must have a line '{word}' that says something ('nothing' will do).")
     require(
         re.search(r"\n\n {4}\S", text),
         f"The header of {module.__name__} must show the listing, indented by four, after a blank line.",
@@ -184,13 +178,9 @@ def header(subject: Subject) -> None:
 
 def _card(spec: PolicySpec) -> None:
     fields = spec.params._fields
-    require(
-        re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*[+]?", spec.name), f"A name is written like 'multi-rucb'. Got {spec.name!r}."
-    )
+    require(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*[+]?", spec.name), f"A name is written like 'multi-rucb'. Got {spec.name!r}.")
     require(spec.slate in ("two", "any"), f"'slate' must be 'two' or 'any'. Got {spec.slate!r}.")
-    require(
-        spec.commits in ("exact", "distribution"), f"'commits' must be 'exact' or 'distribution'. Got {spec.commits!r}."
-    )
+    require(spec.commits in ("exact", "distribution"), f"'commits' must be 'exact' or 'distribution'. Got {spec.commits!r}.")
     require(spec.anytime == ("horizon" not in fields), "'anytime' must be false exactly if Params has a 'horizon'.")
     for name in ("title", "assumes", "regret", "use"):
         require(str(getattr(spec, name)).strip(), f"'{name}' of the card must say something.")
@@ -199,9 +189,7 @@ def _card(spec: PolicySpec) -> None:
     for name in fields:
         require(name in spec.params._field_defaults, f"'{name}' of Params must have a default.")
         card = spec.parameters.get(name)
-        require(
-            card is not None and card.meaning.strip(), f"'{name}' of Params must have a Parameter card with a meaning."
-        )
+        require(card is not None and card.meaning.strip(), f"'{name}' of Params must have a Parameter card with a meaning.")
         assert card is not None
         kind = "a machine" if hasattr(spec.params._field_defaults[name], "_fields") else ""
         require(

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from multiduel.arrays import Floats
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Subject, play_late, played, require, require_bet
 from multiduel.engine.play import KINDS, Matrix
 from multiduel.engine.policy import Policy
 from multiduel.engine.registry import MACHINES, POLICIES, register
 from multiduel.engine.seeds import run_seeds, streams
-from multiduel.kernels.arrays import Floats
 from multiduel.kernels.contract import MachineSpec, PolicySpec, ask, compare, init, seats, tell
 from multiduel.kernels.random import stream
 
@@ -45,9 +45,7 @@ def record(subject: Subject) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for way, commit in (("stepping", False), ("committing", True)):
         result = subject.simulate(MIXED, commit=commit, **options)
-        told[way] = {kind: result.regrets[kind][0].tolist() for kind in KINDS} | {
-            "recommended": result.recommended.tolist()
-        }
+        told[way] = {kind: result.regrets[kind][0].tolist() for kind in KINDS} | {"recommended": result.recommended.tolist()}
     policy, slates, taken = ask_and_tell(subject)
     told["slates"] = slates
     told["regret"] = regret_of(slates, taken)

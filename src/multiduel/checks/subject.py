@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from multiduel.arrays import Floats
 from multiduel.engine.policy import Policy, Slate, make
 from multiduel.engine.registry import find, resolve
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
-from multiduel.kernels.arrays import Floats
 from multiduel.kernels.contract import PolicySpec
 from multiduel.problems import Problem, from_utilities
 
@@ -89,9 +89,7 @@ def require_valid(subject: Subject, policy: Policy, slate: Slate, slate_size: in
     inner = policy._slate[: len(slate.arms)].tolist()  # as the kernel wrote them: labels would hide an arm -1
     where = f"K = {policy.n_arms}, m = {slate_size}, round {slate.round}"
     require(1 <= len(inner) <= most, f"A slate must hold 1 to {most} arms ({where}). Got {len(inner)}: {inner}.")
-    require(
-        all(0 <= k < policy.n_arms for k in inner), f"Arms must be 0 to {policy.n_arms - 1} ({where}). Got {inner}."
-    )
+    require(all(0 <= k < policy.n_arms for k in inner), f"Arms must be 0 to {policy.n_arms - 1} ({where}). Got {inner}.")
     require(len(set(inner)) == len(inner), f"The arms of a slate must be distinct ({where}). Got {inner}.")
 
 

@@ -8,8 +8,8 @@ import random
 import numpy as np
 from scipy.stats import chisquare
 
+from multiduel.arrays import Floats
 from multiduel.checks.subject import Subject, coins, require
-from multiduel.kernels.arrays import Floats
 from multiduel.problems import from_utilities
 
 K = 5

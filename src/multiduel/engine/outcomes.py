@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats
+from multiduel.arrays import Floats
+from multiduel.inputs import BadInput
 
 
 class Outcome(NamedTuple):

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from multiduel.arrays import Floats
 from multiduel.engine.outcomes import Outcome, explain, wins_matrix
 from multiduel.engine.play import ask_once, recommend_once, tell_once
 from multiduel.engine.registry import describe, find, resolve
 from multiduel.engine.seeds import streams
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats
+from multiduel.inputs import BadInput
 from multiduel.kernels.contract import PolicySpec, init
 from multiduel.kernels.dispatch import entry
 

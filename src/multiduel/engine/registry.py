@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from multiduel import machines, policies
-from multiduel.errors import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
 
 POLICIES: dict[str, PolicySpec] = {spec.name: spec for spec in policies.ALL}

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from multiduel.arrays import Floats, Ints
 from multiduel.engine.play import KINDS
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints
+from multiduel.inputs import BadInput
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Ints, Stream
+from multiduel.arrays import Ints, Stream
 
 
 class Streams(NamedTuple):

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from multiduel.arrays import Floats, Ints
 from multiduel.engine.play import EVENTS, KINDS, MARK, ROUND, STRETCH, BlockMatrix, Matrix, play
 from multiduel.engine.policy import whole
 from multiduel.engine.registry import describe, find, resolve
 from multiduel.engine.result import Result
 from multiduel.engine.seeds import run_seeds, streams
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints
+from multiduel.inputs import BadInput
 from multiduel.kernels.contract import FOREVER, init
 from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, from_matrix

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from multiduel.engine.policy import whole
 from multiduel.engine.registry import POLICIES
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 
 FEWEST_RUNS = 5  # slow policies were measured with few runs: too few to recommend them on
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")

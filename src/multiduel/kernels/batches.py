@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Ints, Stream
+from multiduel.arrays import Ints, Stream
 from multiduel.kernels.choice import random_order
 from multiduel.kernels.dispatch import kernel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import generic
 
 FOREVER = 1 << 62  # more rounds than anyone plays

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from multiduel.kernels.arrays import Stream
+from multiduel.arrays import Stream
 from multiduel.kernels.dispatch import kernel, wrapping
 
 _11, _17, _19, _23, _27, _30, _31, _41, _45 = (np.uint64(k) for k in (11, 17, 19, 23, 27, 30, 31, 41, 45))

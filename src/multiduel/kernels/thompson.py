@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import Parameter
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import beta, uniform

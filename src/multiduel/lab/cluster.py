@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from multiduel.engine.result import Result
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.lab.runner import TICK, Played, Task, play
 
 CONNECT = 10.0  # seconds to reach a scheduler

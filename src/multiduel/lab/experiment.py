@@ -30,15 +30,15 @@ from typing import Any
 import numpy as np
 
 from multiduel import problems
+from multiduel.arrays import Ints
 from multiduel.engine.play import KINDS as REGRETS
 from multiduel.engine.policy import whole
 from multiduel.engine.registry import find, resolve
-from multiduel.errors import BadInput, did_you_mean
-from multiduel.kernels.arrays import Ints
+from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import FOREVER
 from multiduel.problems import Problem
 
-PANELS = Path(__file__).with_name("panels")  # experiments that come with the package
+PANELS = Path(__file__).with_name("paper") / "panels"  # experiments that come with the package
 
 # What each kind of problem may be told besides its kind.
 PROBLEMS: dict[str, tuple[str, ...]] = {
@@ -184,7 +184,7 @@ def resolve_problem(experiment: Experiment, data: Path | None = None) -> Problem
 def _mslr(name: str, arms: int, data: Path | None) -> Problem:
     folder = data or (Path(os.environ[DATA]) if os.environ.get(DATA) else None)
     if folder is None:
-        from multiduel.lab.stand_in import stand_in
+        from multiduel.lab.paper.stand_in import stand_in
 
         return stand_in(arms)
     problem = problems.read_csv(folder / name)

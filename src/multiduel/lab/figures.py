@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from multiduel.engine.result import Result
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 import multiduel
+from multiduel.arrays import Floats, Ints
 from multiduel.engine.registry import find
 from multiduel.engine.result import Result
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints
+from multiduel.files import whole_file
+from multiduel.inputs import BadInput
 from multiduel.lab.experiment import Experiment, from_json
-from multiduel.lab.files import whole_file
 from multiduel.problems import Problem
 
 FORMAT = "multiduel-results-1"
@@ -277,8 +277,7 @@ def _provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, An
     """Where the numbers come from. The fingerprint stands for all that decides them."""
     asked = {name: value for name, value in experiment.to_json().items() if name not in SHOWN_ONLY}
     asked["contenders"] = [
-        {name: value for name, value in contender.items() if name not in SHOWN_ONLY}
-        for contender in asked["contenders"]
+        {name: value for name, value in contender.items() if name not in SHOWN_ONLY} for contender in asked["contenders"]
     ]
     asked["problem"] = {"label": problem["label"], "matrix": problem.get("matrix_sha256")}
     facts = {

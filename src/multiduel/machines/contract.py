@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from multiduel.kernels.arrays import Stream
+from multiduel.arrays import Stream
 from multiduel.kernels.dispatch import generic
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmax, draw_distinct
 from multiduel.kernels.contract import Parameter
 from multiduel.kernels.dispatch import generic, kernel

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmax
 from multiduel.kernels.confidence import kl_upper
 from multiduel.kernels.contract import MachineSpec, Parameter

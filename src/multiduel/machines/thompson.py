@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Stream
+from multiduel.arrays import Stream
 from multiduel.kernels.contract import MachineSpec, Parameter
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.thompson import DIRECT, DRAWS, LAZY, Race, draw, draw_directly, forget_all, learn, new_race

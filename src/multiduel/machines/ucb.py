@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmax, largest
 from multiduel.kernels.contract import MachineSpec, Parameter
 from multiduel.kernels.dispatch import kernel

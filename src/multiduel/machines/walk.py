@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Ints, Stream
+from multiduel.arrays import Ints, Stream
 from multiduel.kernels.contract import Parameter
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, binomial, uniform

@@ -1,45 +1,35 @@
-"""One algorithm, one file. ``ALL`` is the explicit list that drives registry, CLI, docs and checks."""
+"""An algorithm or a family, each under its name. ``ALL`` is the explicit list that drives registry, CLI, docs and checks."""
 
 from __future__ import annotations
 
 from multiduel.kernels.contract import PolicySpec
 from multiduel.policies import (
-    beat_the_mean_pac,
+    beat_the_mean,
     borda,
-    btm,
     ccb,
-    cw_rmed,
     doubler,
     doubler_bai,
-    dts,
-    dts_plus,
-    ecw_rmed,
-    if1,
-    if2,
     ind_self_sparring,
+    interleaved_filter,
     kernel_self_sparring,
-    knockout,
     mdb,
-    merge_dts,
     merge_rucb,
     multi_rucb,
     multi_sbm,
     multi_sbm_feedback,
     multi_sparring,
-    rmed1,
-    rmed2,
-    rmed2fh,
     rucb,
     savage,
     scb,
-    seebs,
     sparring,
     uniform,
     versatile_db,
-    ws_s,
-    ws_w,
+    winner_stays,
 )
 from multiduel.policies.citations import CITATIONS
+from multiduel.policies.double_thompson import dts, dts_plus, merge_dts
+from multiduel.policies.rmed import cw_rmed, ecw_rmed, rmed1, rmed2, rmed2fh
+from multiduel.policies.tournament import knockout, seebs
 
 ALL: tuple[PolicySpec, ...] = (
     multi_rucb.SPEC,
@@ -58,15 +48,15 @@ ALL: tuple[PolicySpec, ...] = (
     dts_plus.SPEC,
     rmed2.SPEC,
     rmed2fh.SPEC,
-    if1.SPEC,
-    if2.SPEC,
+    interleaved_filter.IF1_SPEC,
+    interleaved_filter.IF2_SPEC,
     savage.SPEC,
     versatile_db.SPEC,
     merge_rucb.SPEC,
-    ws_w.SPEC,
-    ws_s.SPEC,
-    btm.SPEC,
-    beat_the_mean_pac.SPEC,
+    winner_stays.WSW_SPEC,
+    winner_stays.WSS_SPEC,
+    beat_the_mean.BTM_SPEC,
+    beat_the_mean.PAC_SPEC,
     merge_dts.SPEC,
     scb.SPEC,
     ecw_rmed.SPEC,

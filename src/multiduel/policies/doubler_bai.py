@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform

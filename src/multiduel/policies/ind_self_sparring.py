@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import seat
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell
 from multiduel.kernels.thompson import DRAWS, LAZY, LEADER, Race, draw, draw_directly, favourite, new_race, skip, sure_races

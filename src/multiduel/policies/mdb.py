@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import draw_distinct, largest, most_winning
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
 from multiduel.kernels.quiet import quiet_rounds

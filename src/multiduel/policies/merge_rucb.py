@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.batches import Batches, merge_in_pairs, merge_with_next, shuffle_into_batches
 from multiduel.kernels.choice import argmax
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell

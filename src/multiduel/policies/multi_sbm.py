@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell
 from multiduel.machines import ucb, walk
 from multiduel.machines.contract import feedback

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import seat
 from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, seats, tell
 from multiduel.kernels.dispatch import kernel

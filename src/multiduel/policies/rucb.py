@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmax, most_winning
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
 from multiduel.kernels.dispatch import kernel

@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmax, draw_distinct
 from multiduel.kernels.confidence import kl_lower, kl_upper
 from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell
 from multiduel.kernels.dispatch import kernel
 from multiduel.machines import ucb, walk

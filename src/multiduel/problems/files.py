@@ -6,7 +6,7 @@ import csv
 import os
 from pathlib import Path
 
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.problems.problem import Problem, preference_matrix
 
 
@@ -16,15 +16,11 @@ def read_csv(path: str | os.PathLike[str]) -> Problem:
     lines = [line for line, _ in rows]
     for line, row in rows:
         if len(row) != len(names):
-            raise BadInput(
-                f"'{path}', line {line}: must have {len(names)} numbers, one per name in line 1. Got {len(row)}."
-            )
+            raise BadInput(f"'{path}', line {line}: must have {len(names)} numbers, one per name in line 1. Got {len(row)}.")
     values = [[_number(path, line, column, cell) for column, cell in enumerate(row, 1)] for line, row in rows]
     if len(rows) != len(names):
         hint = " Is the first line with the arm names missing?" if len(rows) == len(names) - 1 else ""
-        raise BadInput(
-            f"'{path}': must have {len(names)} lines of numbers, one per name in line 1. Got {len(rows)}.{hint}"
-        )
+        raise BadInput(f"'{path}': must have {len(names)} lines of numbers, one per name in line 1. Got {len(rows)}.{hint}")
 
     def where(i: int, j: int) -> str:
         return f"'{path}', line {lines[i]}, column {j + 1} ('{names[i]}' against '{names[j]}'):"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.errors import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean
 from multiduel.problems.files import read_csv
 from multiduel.problems.links import from_utilities
 from multiduel.problems.problem import Problem

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multiduel.errors import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean
 from multiduel.problems.problem import Problem
 
 Floats = NDArray[np.float64]

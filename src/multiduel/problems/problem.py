@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multiduel import theory
-from multiduel.errors import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # how far a given matrix may be from P + P^T = 1 before it is refused

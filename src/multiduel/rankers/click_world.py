@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import compare
 from multiduel.kernels.random import below, place, reseed
 from multiduel.rankers.clicks import go_down

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.errors import BadInput, did_you_mean
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
+from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import uniform
 from multiduel.rankers.multileaving.contract import Flags
@@ -70,9 +70,7 @@ def click_model(name: str, *, grades: int, depth: int = DEPTH) -> ClickModel:
         return ClickModel(name, np.full((depth, grades), 0.5), np.zeros((depth, grades)))
     if str(name).endswith(".json"):
         return _read(name, grades, depth)
-    raise BadInput(
-        f"'clicks' must be one of {', '.join(NAMES)}, or a JSON file. Got {name!r}.{did_you_mean(str(name), NAMES)}"
-    )
+    raise BadInput(f"'clicks' must be one of {', '.join(NAMES)}, or a JSON file. Got {name!r}.{did_you_mean(str(name), NAMES)}")
 
 
 def click_table(click: Any, stop: Any = 0.0, *, grades: int, depth: int = DEPTH, name: str = "table") -> ClickModel:
@@ -89,9 +87,7 @@ def _table(what: str, values: Any, grades: int, depth: int) -> Floats:
     if table.ndim > 2 or table.size == 0 or (table.ndim > 0 and table.shape[-1] != grades):
         raise BadInput(f"'{what}' must have {grades} numbers a row, one per grade. Got shape {table.shape}.")
     if not ((table >= 0.0) & (table <= 1.0)).all():
-        raise BadInput(
-            f"'{what}' must hold probabilities, between 0 and 1. Got {table[~((table >= 0) & (table <= 1))][0]}."
-        )
+        raise BadInput(f"'{what}' must hold probabilities, between 0 and 1. Got {table[~((table >= 0) & (table <= 1))][0]}.")
     rows = np.broadcast_to(table, (1, grades)) if table.ndim < 2 else table[:depth]
     return np.ascontiguousarray(np.vstack([rows, np.tile(rows[-1], (depth - len(rows), 1))]))
 

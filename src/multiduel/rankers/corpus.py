@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from multiduel.arrays import Floats, Ints
 from multiduel.engine.policy import whole
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints
+from multiduel.inputs import BadInput
 
 
 class Query(NamedTuple):
@@ -26,9 +26,7 @@ class Query(NamedTuple):
     documents: tuple[str, ...]  # names; without any in the file, the document's number within the query, from 1
 
 
-def generate(
-    *, queries: int = 100, documents: int = 30, features: int = 12, grades: int = 5, seed: int = 0
-) -> Iterator[Query]:
+def generate(*, queries: int = 100, documents: int = 30, features: int = 12, grades: int = 5, seed: int = 0) -> Iterator[Query]:
     """Made-up learning-to-rank data: most documents are irrelevant; feature 1 is the best ranker, the last the worst.
 
     A document's grade is a quarter as frequent for each step up. Feature f is the grade plus normal noise, whose

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.engine.policy import whole
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
@@ -88,9 +88,7 @@ def credit(impression: Mapping[str, Any], clicks: Iterable[Document]) -> Floats:
     clicked = np.zeros(max(1, len(documents)), np.uint8)
     for document in clicks:
         if document not in slot:
-            raise BadInput(
-                f"Only documents that were shown can be clicked. Got {document!r}; the page showed {documents}."
-            )
+            raise BadInput(f"Only documents that were shown can be clicked. Got {document!r}; the page showed {documents}.")
         clicked[slot[document]] = 1
     n = len(arms)
     wins = np.zeros((n, n))
@@ -123,9 +121,7 @@ def _documents(arm: int, ranking: Sequence[Document]) -> list[Document]:
     return documents
 
 
-def _positions(
-    lists: list[list[Document]], union: list[Document], rng: np.random.Generator
-) -> tuple[Positions, Positions]:
+def _positions(lists: list[list[Document]], union: list[Document], rng: np.random.Generator) -> tuple[Positions, Positions]:
     number = {document: d for d, document in enumerate(union)}
     rest = [union[d] for d in rng.permutation(len(union))]  # one order for what rankers left out, shared by all
     order = np.zeros((len(lists), len(union)), np.int16)

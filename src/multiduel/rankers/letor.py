@@ -19,7 +19,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from multiduel.errors import BadInput
+from multiduel.inputs import BadInput
 from multiduel.rankers.corpus import Query
 
 MOST_DOCUMENTS = 32767  # per query: positions are 16-bit numbers
@@ -68,8 +68,7 @@ def read_letor(*paths: str | os.PathLike[str]) -> Iterator[Query]:
             group.append(line)
             if len(group) > MOST_DOCUMENTS:
                 raise BadInput(
-                    f"'{path}', line {number}: a query may have at most {MOST_DOCUMENTS} documents. "
-                    f"'{line.query}' has more."
+                    f"'{path}', line {number}: a query may have at most {MOST_DOCUMENTS} documents. '{line.query}' has more."
                 )
         if not met:
             raise BadInput(f"'{path}' must hold a line per document. Got none.")
@@ -107,9 +106,7 @@ def _parse(text: str, where: str) -> _Line | None:
         if value != grade or not 0 <= grade < MOST_GRADES:
             raise ValueError
     except (ValueError, OverflowError):
-        raise BadInput(
-            f"{where}: the grade must be a whole number from 0 to {MOST_GRADES - 1}. Got '{words[0]}'."
-        ) from None
+        raise BadInput(f"{where}: the grade must be a whole number from 0 to {MOST_GRADES - 1}. Got '{words[0]}'.") from None
     if len(words) < 2 or not words[1].startswith("qid:") or len(words[1]) == 4:
         got = f"'{words[1]}'" if len(words) > 1 else "nothing"
         raise BadInput(f"{where}: the query must follow the grade, as in 'qid:17'. Got {got}.")
@@ -129,9 +126,7 @@ def _features(words: list[str], where: str) -> dict[int, float] | list[float]:
     for word in words:
         name, colon, value = word.partition(":")
         if not colon or not name.isdecimal() or not 1 <= int(name) <= MOST_FEATURES:
-            raise BadInput(
-                f"{where}: a feature must look like '3:0.25', numbered from 1 to {MOST_FEATURES}. Got '{word}'."
-            )
+            raise BadInput(f"{where}: a feature must look like '3:0.25', numbered from 1 to {MOST_FEATURES}. Got '{word}'.")
         try:
             number = float(value)
         except ValueError:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints
+from multiduel.arrays import Floats, Ints
+from multiduel.inputs import BadInput
 from multiduel.rankers.corpus import Query
 from multiduel.rankers.letor import each, read_run
 from multiduel.rankers.multileaving.contract import Positions
@@ -109,9 +109,7 @@ class Lineup:
             gain = 2.0 ** self.grade[lo:hi] - 1.0
             if gain.any():
                 top = min(cutoff, int(hi - lo))
-                total += (
-                    gain[self.order[:, lo : lo + top]] @ discount[:top] / (np.sort(gain)[::-1][:top] @ discount[:top])
-                )
+                total += gain[self.order[:, lo : lo + top]] @ discount[:top] / (np.sort(gain)[::-1][:top] @ discount[:top])
                 count += 1
         return total / count if count else np.full(self.n_arms, np.nan)
 
@@ -152,9 +150,7 @@ def line_up(
         orders.append(shuffled[best_first].astype(np.int16))
         if named is None and direction != "descending":
             upward = shuffled[np.argsort(scores[:, shuffled], axis=1, kind="stable")].astype(np.int16)
-            orders[-1] = (
-                upward if direction == "ascending" else np.stack([orders[-1], upward], 1).reshape(-1, len(shuffled))
-            )
+            orders[-1] = upward if direction == "ascending" else np.stack([orders[-1], upward], 1).reshape(-1, len(shuffled))
         ties.append(shuffled)
     if not ids:
         raise BadInput("At least one query is needed. Got none.")

@@ -14,9 +14,9 @@ import math
 import numpy as np
 
 from multiduel import theory
+from multiduel.arrays import Floats
 from multiduel.engine.policy import whole
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats
+from multiduel.inputs import BadInput
 from multiduel.problems import Problem, from_matrix
 
 MARGIN_STEP, MARGIN_LIMIT = 0.0005, 0.05
@@ -38,9 +38,7 @@ def total_order(problem: Problem, size: int, *, margin: float | None = 0.0) -> t
     if margin is not None:
         kept = _keep(P, ranked, size, margin)
         if len(kept) < size:
-            raise BadInput(
-                f"'{problem.label}' has {len(kept)} arms in a total order by this rule. Got a size of {size}."
-            )
+            raise BadInput(f"'{problem.label}' has {len(kept)} arms in a total order by this rule. Got a size of {size}.")
         return kept
     for step in range(math.ceil(MARGIN_LIMIT / MARGIN_STEP) - 1, -1, -1):
         kept = _keep(P, ranked, size, step * MARGIN_STEP)
@@ -63,6 +61,4 @@ def take(problem: Problem, arms: tuple[int, ...]) -> Problem:
     """The problem of these arms alone, in this order."""
     rows = list(arms)
     names = [problem.names[arm] for arm in rows]
-    return from_matrix(
-        problem.matrix[np.ix_(rows, rows)], names=names, label=f"{problem.label}, {len(rows)} of {problem.n_arms}"
-    )
+    return from_matrix(problem.matrix[np.ix_(rows, rows)], names=names, label=f"{problem.label}, {len(rows)} of {problem.n_arms}")

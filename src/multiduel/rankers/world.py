@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints
+from multiduel.arrays import Floats, Ints
+from multiduel.inputs import BadInput
 from multiduel.problems import Problem
 from multiduel.rankers.click_world import ClickWorld
 from multiduel.rankers.clicks import ClickModel, click_model
@@ -30,13 +30,10 @@ class ClickProblem:
         worst = int(self.lineup.grade.max())
         if worst >= self.clicks.click.shape[1]:
             raise BadInput(
-                f"The click model '{self.clicks.name}' must know grades 0 to {worst}. "
-                f"It has {self.clicks.click.shape[1]} grades."
+                f"The click model '{self.clicks.name}' must know grades 0 to {worst}. It has {self.clicks.click.shape[1]} grades."
             )
         if self.reference is not None and self.reference.n_arms != self.lineup.n_arms:
-            raise BadInput(
-                f"'reference' must have one arm per ranker, {self.lineup.n_arms}. Got {self.reference.n_arms}."
-            )
+            raise BadInput(f"'reference' must have one arm per ranker, {self.lineup.n_arms}. Got {self.reference.n_arms}.")
 
     @property
     def n_arms(self) -> int:

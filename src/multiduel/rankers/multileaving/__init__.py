@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from multiduel.errors import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean
 from multiduel.rankers.multileaving.balanced import balanced
 from multiduel.rankers.multileaving.contract import judge, lay_out
 from multiduel.rankers.multileaving.optimised import optimised

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
+from multiduel.inputs import BadInput
 from multiduel.kernels.random import uniform
 from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, release
 

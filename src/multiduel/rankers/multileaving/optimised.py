@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
 from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, release, top_free
@@ -157,9 +157,7 @@ def improve(method: Optimised, size: int) -> None:
 
 
 @judge.implement(Optimised)
-def mean_difference(
-    method: Optimised, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats
-) -> None:
+def mean_difference(method: Optimised, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
     clicks = 0
     for k in range(length):
         clicks += 1 if clicked[k] != 0 else 0

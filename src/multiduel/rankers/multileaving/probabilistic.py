@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.errors import BadInput
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
+from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
 from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, more_credit_wins, release
@@ -129,9 +129,7 @@ def draw_with_team(
 
 
 @kernel
-def draw_document(
-    weight: Floats, free: Floats, order: Positions, rows: Ints, taken: Flags, place: int, rng: Stream
-) -> int:
+def draw_document(weight: Floats, free: Floats, order: Positions, rows: Ints, taken: Flags, place: int, rng: Stream) -> int:
     """A document that is not taken, with chance proportional to its weight in the ranking at ``place``."""
     ranking = order[rows[place]]
     left = uniform(rng) * free[place]
@@ -176,7 +174,5 @@ def expect(method: Probabilistic, evidence: Floats, clicked: Flags, length: int,
 
 
 @judge.implement(ProbabilisticDrawn)
-def count_points(
-    method: ProbabilisticDrawn, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats
-) -> None:
+def count_points(method: ProbabilisticDrawn, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
     more_credit_wins(method.credit, evidence, clicked, length, places, wins)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.kernels.arrays import Floats, Ints, Stream
+from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.random import below
 from multiduel.rankers.multileaving.contract import (
     Flags,

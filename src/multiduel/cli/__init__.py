@@ -1,0 +1,35 @@
+"""The command ``multiduel``. Thin: what it prints comes from the library, and heavy imports wait until needed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from multiduel import __version__
+from multiduel.cli import lab, policies, problem, rankers, simulate
+from multiduel.cli.terminal import Sentences
+
+app = typer.Typer(cls=Sentences, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+for commands in (policies, problem, simulate, lab):
+    app.add_typer(commands.app)  # without a name: its commands are ours
+app.add_typer(rankers.app, name="rankers")
+
+
+def main() -> None:
+    app(prog_name="multiduel")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"multiduel {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    """Find the best of several options from comparisons instead of scores."""

@@ -1,0 +1,119 @@
+"""Cards: what a policy or machine is, as a table, a page or Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from multiduel.cli.terminal import facts, table
+from multiduel.engine.registry import MACHINES, POLICIES, describe
+from multiduel.inputs import BadInput, did_you_mean
+from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
+from multiduel.policies import CITATIONS
+
+WIDE = 140  # columns of the screen from which the whole list of policies is readable
+
+
+def policy_table(width: int) -> Table:
+    """The policies, a line each; on a narrow screen without what only their cards need to tell."""
+    lines = _policy_lines()
+    shown = list(lines[0]) if width >= WIDE else ["policy", "paper", "slate", "when to use"]
+    table = Table(*shown, box=SIMPLE_HEAD, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for line in lines:
+        table.add_row(*(line[heading] for heading in shown))
+    return table
+
+
+def policy_markdown() -> str:
+    """The policies as README.md lists them."""
+    shown = ("policy", "paper", "slate", "horizon", "when to use")
+    rows: list[tuple[str, ...]] = [shown, ("---",) * len(shown)]
+    rows += [(f"`{line['policy']}`", *(line[heading] for heading in shown[1:])) for line in _policy_lines()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _policy_lines() -> list[dict[str, str]]:
+    return [
+        {
+            "policy": spec.name,
+            "paper": _short(CITATIONS.get(spec.cite, spec.cite)),
+            "slate": spec.slate,
+            "horizon": "any" if spec.anytime else "given",
+            "regret": spec.regret,
+            "assumes": spec.assumes,
+            "when to use": spec.use,
+        }
+        for spec in POLICIES.values()
+    ]
+
+
+def _short(citation: str) -> str:
+    """'Du, Wang, Huang. Title. AAMAS 2020.' as 'Du et al. 2020'."""
+    authors, dot, rest = citation.partition(". ")
+    years = re.findall(r"\b(?:19|20)\d\d\b", rest)
+    if not dot or not years:
+        return citation
+    names = authors.split(", ")
+    return f"{' and '.join(names) if len(names) < 3 else f'{names[0]} et al.'} {years[-1]}"
+
+
+def print_card(name: str, console: Console) -> None:
+    """All about one policy or machine."""
+    card: PolicySpec | MachineSpec | None = POLICIES.get(name) or MACHINES.get(name)
+    if card is None:
+        hint = did_you_mean(name, [*POLICIES, *MACHINES])
+        raise BadInput(f"There is no policy or machine '{name}'.{hint} 'multiduel policies' lists the policies.")
+    lines = facts()
+    lines.add_row("name", card.name)
+    lines.add_row("paper", CITATIONS.get(card.cite, card.cite))
+    if name in POLICIES:
+        spec = POLICIES[name]
+        lines.add_row("use", spec.use)
+        lines.add_row("slate", "two arms" if spec.slate == "two" else "any number of arms, at most 'slate_size'")
+        lines.add_row("horizon", "any: it never needs to know" if spec.anytime else "must be known in advance")
+        lines.add_row("assumes", spec.assumes)
+        lines.add_row("regret", spec.regret)
+        for check, why in spec.exceptions.items():
+            lines.add_row("exception", f"{check}: {why}")
+    else:
+        kind = MACHINES[name].kind
+        users = [spec.name for spec in POLICIES.values() if any(p.machines == kind for p in spec.parameters.values())]
+        lines.add_row("kind", f"{kind}, plugs into {', '.join(users)}")
+    console.print(card.title, style="bold")
+    console.print(lines)
+    _print_parameters(console, card)
+    for parameter in card.parameters.values():
+        for machine in MACHINES.values():
+            if parameter.machines == machine.kind:
+                console.print(f"\nmachine {machine.name}: {machine.title}. {CITATIONS.get(machine.cite, machine.cite)}")
+                _print_parameters(console, machine)
+
+
+def _print_parameters(console: Console, card: PolicySpec | MachineSpec) -> None:
+    if not card.params._fields:
+        console.print("No parameters.")
+        return
+    lines = table("parameter", "default", "must be", "meaning")
+    defaults = describe(card.params())
+    for name in card.params._fields:
+        parameter = card.parameters.get(name, Parameter(meaning=""))
+        default = "the horizon" if name == "horizon" else str(defaults[name]).lower()
+        lines.add_row(name, default, _limits(parameter, defaults[name]), parameter.meaning)
+    console.print(lines)
+
+
+def _limits(parameter: Parameter, default: Any) -> str:
+    if parameter.machines:
+        return " | ".join(machine.name for machine in MACHINES.values() if machine.kind == parameter.machines)
+    if parameter.choices:
+        return " | ".join(parameter.choices)
+    if isinstance(default, bool):
+        return "true | false"
+    given = {name: getattr(parameter, name) for name in ("at_least", "above", "at_most", "below")}
+    words = [f"{name.replace('_', ' ')} {limit:g}" for name, limit in given.items() if limit is not None]
+    return ("whole, " if isinstance(default, int) else "") + (" and ".join(words) or "a number")

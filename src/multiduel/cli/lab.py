@@ -1,0 +1,180 @@
+"""``multiduel run`` and ``multiduel report``: experiments from files, results into folders. Heavy imports wait."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multiduel.cli.terminal import console
+from multiduel.inputs import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from multiduel.lab.experiment import Experiment
+    from multiduel.lab.results import Panel
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+Out = Annotated[Path, typer.Option(help="Folder of results: each experiment gets a folder of its name in it.")]
+Data = Annotated[Path | None, typer.Option(help="Folder of real data; MULTIDUEL_DATA if not given.")]
+Threads = Annotated[int | None, typer.Option(help="All cores if not given. Numbers do not depend on it.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="local|ADDRESS", help="A Dask cluster: local starts one, tcp://HOST:PORT is a scheduler's."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="A small version for a first look, in seconds.")]
+
+
+@app.command()
+def run(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE.toml", help="Experiments: files, or names from --list.")
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments that come with multiduel.")] = False,
+    out: Out = Path("results"),
+    data: Data = None,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    quick: Quick = False,
+) -> None:
+    """Run experiments from files. Stop it when you like, even with kill -9: the same command goes on where it was."""
+    from multiduel.lab import experiment as experiments
+    from multiduel.lab import figures, runner
+
+    if listed:
+        shipped = [experiments.load(path) for path in experiments.shipped().values()]
+        width = max((len(experiment.name) for experiment in shipped), default=0)
+        for experiment in shipped:
+            print(f"{experiment.name.ljust(width)}  {experiment.title}")
+        return
+    if not files:
+        raise BadInput("Name an experiment: a file ending in .toml, or a name from 'multiduel run --list'.")
+    asked = [_find(name) for name in files]
+    names = [experiment.name for experiment in asked]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"Experiments of one call must have different names. Got '{name}' {names.count(name)} times.")
+    figures.check("regret.png")
+    for experiment in asked:
+        if quick:
+            experiment = experiments.quick(experiment)
+        with progress_line(experiment.name) as progress:
+            panel = runner.run(experiment, out, data=data, threads=threads, cluster=cluster, progress=progress)
+        _show(panel, out / experiment.name)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="An experiment's folder of results, or one of several.")],
+) -> None:
+    """Make the figure and the summary anew from the parts of a finished run."""
+    from multiduel.lab import figures, results
+
+    figures.check("regret.png")
+    found = sorted(path.parent for path in folder.glob(f"*/{results.MANIFEST}"))
+    if (folder / results.MANIFEST).exists() or not found:
+        found = [folder]
+    for path in found:
+        _show(results.read(path), path)
+    from multiduel.lab.paper import reproduction as paper
+
+    if paper.is_here(folder):
+        print(f"Wrote {paper.rebuild(folder)}")
+
+
+@app.command()
+def paper(
+    out: Annotated[Path | None, typer.Option(help="Folder of results. Default: results/paper, or results/paper-quick.")] = None,
+    data: Data = None,
+    mslr: Annotated[str | None, typer.Option(metavar="FILE", help="Matrix of the MSLR panels, in the data folder.")] = None,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    quick: Quick = False,
+) -> None:
+    """Reproduce Du, Wang and Huang (AAMAS 2020): both figures, the variance table, a verdict on every claim, one report.
+
+    Stop it when you like: the same command goes on where it was. Without the MSLR data, rankers of a generated corpus take
+    their place, and every title says so.
+    """
+    from multiduel.lab.experiment import MSLR_FILE
+    from multiduel.lab.paper import reproduction as whole_paper
+
+    folder = out or Path("results", "paper-quick" if quick else "paper")
+    written = whole_paper.paper(
+        folder, quick=quick, data=data, mslr=mslr or MSLR_FILE, threads=threads, cluster=cluster, watch=progress_line
+    )
+    print(f"Wrote {written}")
+
+
+def _find(name: str) -> Experiment:
+    from multiduel.lab import experiment as experiments
+
+    shipped = experiments.shipped()
+    if name in shipped:
+        return experiments.load(shipped[name])
+    if not name.endswith(".toml") and not Path(name).exists():
+        hint = did_you_mean(name, shipped)
+        raise BadInput(f"There is no experiment '{name}'.{hint} 'multiduel run --list' lists those that come with it.")
+    return experiments.load(name)
+
+
+def _show(panel: Panel, folder: Path) -> None:
+    from multiduel.lab import show
+
+    written = show.write(panel, folder)
+    screen = console()
+    screen.print(show.results_table(show.as_results(panel)))
+    screen.print(f"Wrote {', '.join(path.name for path in written)} in {folder}", soft_wrap=True)
+
+
+@contextmanager
+def progress_line(name: str) -> Iterator[Callable[[float, float], None] | None]:
+    """A line on stderr for one experiment: share, rounds per second, time left. None if nobody watches."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[pace]}"))
+    with Progress(*columns, console=Console(stderr=True)) as line:
+        task = line.add_task(name, total=1.0, pace="")
+        start = time.monotonic()
+
+        def update(done: float, total: float) -> None:
+            line.update(task, completed=done / total, pace=pace(done, total, time.monotonic() - start))
+
+        yield update
+        line.update(task, completed=1.0)
+
+
+def pace(done: float, total: float, seconds: float) -> str:
+    """Rounds per second and time left, in words.
+
+    >>> pace(3e6, 4e6, 6.0)
+    '500 thousand rounds/s, 2 s left'
+    >>> pace(4e9, 4e9, 80.0)
+    '50 million rounds/s, 1 min 20 s'
+    """
+    if done <= 0 or seconds <= 0:
+        return ""
+    speed = done / seconds
+    sizes = ((1e9, " billion"), (1e6, " million"), (1e3, " thousand"), (0.0, ""))
+    size, word = next((size or 1.0, word) for size, word in sizes if speed >= size)
+    left = (total - done) / speed
+    rest = f"{_duration(left)} left" if done < total else _duration(seconds)
+    return f"{speed / size:.3g}{word} rounds/s, {rest}"
+
+
+def _duration(seconds: float) -> str:
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,0 +1,44 @@
+"""``multiduel policies`` and ``multiduel suggest``. Heavy imports wait."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from multiduel.cli.terminal import console, whole_number
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def policies(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A policy or machine to show in full.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="The list as README.md has it.")] = False,
+) -> None:
+    """List the policies, or show one's card: parameters, meanings, limits, defaults, paper."""
+    from multiduel.cli import cards
+
+    screen = console()
+    if name is not None:
+        cards.print_card(name, screen)
+    elif markdown:
+        print(cards.policy_markdown())
+    else:
+        screen.print(cards.policy_table(screen.width))
+        screen.print("slate: how many arms it compares at once. 'multiduel policies NAME' shows all about one.")
+
+
+@app.command()
+def suggest(
+    arms: Annotated[int, typer.Option("--arms", help="Number of options.")],
+    slate_size: Annotated[int, typer.Option("--slate-size", help="How many can be shown at once.")] = 2,
+    horizon: Annotated[str | None, typer.Option("--horizon", help="Number of rounds, if known.")] = None,
+    assume: Annotated[str, typer.Option("--assume", help="utilities, condorcet or copeland.")] = "condorcet",
+) -> None:
+    """Name the policy that we would use, and why, from measured results."""
+    from multiduel.engine.suggest import suggest as choose
+
+    rounds = whole_number("--horizon", horizon) if horizon else None
+    choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume)
+    print(choice, "Next: " + ", ".join(f"{name} ({mean:,.0f})" for name, mean in choice.others) + ".", sep="\n")

@@ -1,0 +1,107 @@
+"""``multiduel problem``: what a problem is like, and what theory promises on it. Heavy imports wait."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from multiduel.cli.terminal import ARMS, LINK, PROBLEM, console, facts, table, whole_number
+
+if TYPE_CHECKING:
+    from multiduel.problems import Problem
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def problem(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help=PROBLEM)],
+    arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
+    link: Annotated[str | None, typer.Option(help=LINK)] = None,
+    seed: Annotated[int, typer.Option(help="Of a random problem.")] = 0,
+    horizon: Annotated[str, typer.Option(help="Rounds T of the bounds.")] = "1e6",
+    slate_size: Annotated[int, typer.Option(help="Arms per slate m of MultiRUCB's bound.")] = 2,
+    alpha: Annotated[float, typer.Option(help="MultiRUCB's exploration in its bound.")] = 1.01,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+) -> None:
+    """What a problem is like: winners, gaps, hardness, gamma, order, and what the theorems promise on it."""
+    from multiduel import theory
+    from multiduel.problems import parse
+
+    rounds = whole_number("horizon", horizon)
+    made = parse(spec, n_arms=arms, link=link, seed=seed)
+    has_winner = made.winner is not None
+    bounds = made.bounds(rounds, slate_size=slate_size, alpha=alpha) if has_winner else {}
+    lower = theory.komiyama_lower_bound(made.matrix) if has_winner else None
+    best_response = theory.best_response_reaches_winner(made.matrix)
+    if as_json:
+        known: dict[str, Any] = {
+            **made.to_json(),
+            "borda_winners": list(made.borda_winners),
+            "gaps": made.gaps.tolist() if has_winner else None,
+            "total_order": made.total_order,
+            "strongly_transitive": made.strongly_transitive,
+            "weakly_transitive": made.weakly_transitive,
+            "best_response_reaches_winner": best_response,
+            "komiyama_constant": lower,
+            "horizon": rounds,
+            "slate_size": slate_size,
+            "alpha": alpha,
+            "bounds": {
+                policy: {"value": bound.value, "capped": bound.capped, "notes": list(bound.notes)}
+                for policy, bound in bounds.items()
+            },
+        }
+        print(json.dumps(known, indent=2, allow_nan=False))
+        return
+    screen = console()
+    screen.print(made.label, style="bold")
+    lines = facts()
+    for what, value in _described(made, best_response, lower):
+        lines.add_row(what, value)
+    screen.print(lines)
+    if not has_winner:
+        screen.print("Without a Condorcet winner the theorems promise nothing.")
+        return
+    listed = table(f"regret bound at T = {rounds:,}", "value", "notes")
+    listed.columns[0].no_wrap = listed.columns[1].no_wrap = True
+    titles = {"doubler-bai": "Theorem 1, DoublerBAI", "multi-sbm-feedback": "Theorem 2, MultiSBM-Feedback"}
+    titles["multi-rucb"] = f"Theorem 3, MultiRUCB, m = {slate_size}"
+    for policy, bound in bounds.items():
+        listed.add_row(titles[policy], f"{bound.value:,.4g}", "\n".join(bound.notes))
+    screen.print(listed)
+
+
+def _described(made: Problem, best_response: bool, lower: float | None) -> Iterable[tuple[str, str]]:
+    def named(winners: Iterable[int]) -> str:
+        listed = [f"{i} ({made.names[i]})" if made.names[i] != f"arm {i}" else str(i) for i in winners]
+        return ", ".join(listed[:12]) + (f" and {len(listed) - 12} more" if len(listed) > 12 else "")
+
+    yield "arms", str(made.n_arms)
+    yield "Condorcet winner", "none: no arm beats every other" if made.winner is None else named([made.winner])
+    yield "Copeland winners", named(made.copeland_winners)
+    yield "Borda winners", named(made.borda_winners)
+    if made.winner is not None:
+        rest = [gap for i, gap in enumerate(made.gaps.tolist()) if i != made.winner]
+        yield "gaps D_i", f"{min(rest):.4g} to {max(rest):.4g}" if rest else "none: one arm"
+        yield "hardness H", f"{made.hardness:,.6g}  (sum of 1/D_i^2)"
+    gamma = made.gamma
+    if gamma is None:
+        yield "gamma (Property 1)", "undefined: there is no Condorcet winner"
+    elif math.isinf(gamma):
+        yield "gamma (Property 1)", "infinite: some other arm does as well as the winner against some arm"
+    else:
+        yield "gamma (Property 1)", f"finite, {gamma:.6g}"
+    for what, holds in (
+        ("total order", made.total_order),
+        ("strong transitivity", made.strongly_transitive),
+        ("weak transitivity", made.weakly_transitive),
+        ("best responses end in the winner", best_response),
+    ):
+        yield what, "yes" if holds else "no"
+    if lower is not None:
+        yield "lower bound, two-dueling", f"{lower:,.6g} ln T  (Komiyama et al. 2015)"

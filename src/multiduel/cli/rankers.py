@@ -1,0 +1,203 @@
+"""``multiduel rankers``: matrices from clicks, submatrices in order, live play, made-up data. Heavy imports wait."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multiduel.cli.terminal import progress
+from multiduel.inputs import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from multiduel.arrays import Floats
+    from multiduel.problems import Problem
+    from multiduel.rankers.lineup import Lineup
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="LETOR/svmlight files, gzip'd or not.")]
+Clicks = Annotated[
+    str, typer.Option(help="perfect, navigational, informational, position-based, random, or a JSON file of tables.")
+]
+Method = Annotated[str, typer.Option(help="team-draft, probabilistic, probabilistic-drawn, optimised or balanced.")]
+Depth = Annotated[int, typer.Option(min=1, help="Slots of a result page.")]
+Direction = Annotated[str, typer.Option(help="Features as rankers: descending, ascending or both.")]
+Runs = Annotated[list[Path] | None, typer.Option("--run", help="A TREC run file as one more ranker; may be repeated.")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="All cores if not given. Numbers do not depend on it.")]
+
+
+@app.callback()
+def rankers() -> None:
+    """Rankers as arms: learning-to-rank data and simulated clicks become duels."""
+
+
+@app.command()
+def matrix(
+    files: Files,
+    out: Annotated[Path, typer.Option(help="The matrix; beside it come OUT.errors.csv and OUT.json.")],
+    clicks: Clicks = "informational",
+    method: Method = "probabilistic",
+    comparisons: Annotated[int, typer.Option(min=2, help="Users per pair of rankers.")] = 10_000,
+    depth: Depth = 10,
+    direction: Direction = "descending",
+    run: Runs = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Estimate who beats whom. Stop it with Ctrl-C; the same command goes on where it was."""
+    import numpy as np
+
+    from multiduel.rankers.matrix import estimate_matrix, remove_parts
+    from multiduel.rankers.world import click_problem
+
+    if out.suffix != ".csv":
+        raise BadInput(f"'--out' must name a .csv file. Got '{out}'.")
+    lineup = _lineup(files, direction, run or [])
+    problem = click_problem(lineup, clicks=clicks, method=method, depth=depth)
+    parts = out.with_suffix(".parts")
+    label = f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs"
+    with progress([label]) as bar:
+        estimate = estimate_matrix(problem, comparisons=comparisons, seed=seed, threads=threads, parts=parts, progress=bar(label))
+    written = estimate.write(out)
+    remove_parts(parts)
+    made, ndcg = estimate.problem, lineup.ndcg()
+    print(f"{lineup.n_arms} rankers, {len(lineup.queries)} queries, {len(lineup.grade)} documents, {made.label}")
+    for what, arms in (
+        ("Condorcet winner", () if made.winner is None else (made.winner,)),
+        ("Copeland winners", made.copeland_winners),
+        ("Borda winners", made.borda_winners),
+    ):
+        print(f"{what}: {', '.join(made.names[arm] for arm in arms) or 'none'}")
+    off = estimate.errors[~np.eye(lineup.n_arms, dtype=bool)]
+    print(f"standard errors: {off.mean():.5f} on average, {off.max():.5f} at most")
+    print(f"rank correlation of Borda scores with NDCG@10: {_correlation(made, ndcg)}")
+    print(f"Wrote {', '.join(map(str, written))}")
+
+
+@app.command()
+def submatrix(
+    file: Annotated[Path, typer.Argument(metavar="P.csv", help="A preference matrix.")],
+    out: Annotated[Path, typer.Option(help="The submatrix.")],
+    size: Annotated[int, typer.Option(min=1, help="Arms to keep.")] = 24,
+    margin: Annotated[
+        str, typer.Option(help="Every kept arm beats the later ones by at least 1/2 + this; 'auto': as much as can be.")
+    ] = "0",
+) -> None:
+    """Arms in a total order: by Copeland score, then Borda, then number; kept if all kept before beat it."""
+    from multiduel.problems import read_csv, write_csv
+    from multiduel.rankers.submatrix import take, total_order
+
+    problem = read_csv(file)
+    try:
+        asked = None if margin == "auto" else float(margin)
+    except ValueError:
+        raise BadInput(f"'--margin' must be a number or 'auto'. Got '{margin}'.") from None
+    arms = total_order(problem, size, margin=asked)
+    kept = take(problem, arms)
+    write_csv(kept, out)
+    smallest = min((kept.matrix[i, i + 1 :].min() for i in range(size - 1)), default=math.nan) - 0.5
+    print(f"indices: {' '.join(map(str, arms))}")
+    print(f"names: {' '.join(kept.names)}")
+    print(f"smallest gap {smallest:.6g}, hardness {kept.hardness:.6g}, gamma {kept.gamma}")
+    print(f"Wrote {out}")
+
+
+@app.command()
+def live(
+    files: Files,
+    matrix: Annotated[Path, typer.Option(help="P.csv that regret is counted by; its names pick the rankers.")],
+    policy: Annotated[list[str], typer.Option(help="See 'multiduel policies'; may be repeated.")],
+    slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
+    horizon: Annotated[int, typer.Option(min=1, help="Users.")] = 100_000,
+    runs: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 10,
+    clicks: Clicks = "informational",
+    method: Method = "probabilistic",
+    depth: Depth = 10,
+    direction: Direction = "descending",
+    run: Runs = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The numbers.")] = None,
+) -> None:
+    """Play policies against users instead of a matrix: each round one query, one multileaved list, its clicks."""
+    from multiduel.engine.registry import find
+    from multiduel.engine.simulate import simulate
+    from multiduel.problems import read_csv
+    from multiduel.rankers.world import click_problem
+
+    reference = read_csv(matrix)
+    specs = [find(name) for name in policy]
+    lineup = _lineup(files, direction, run or [])
+    for name in reference.names:
+        if name not in lineup.names:
+            raise BadInput(f"'{matrix}' must name rankers of these files. Got '{name}'.{did_you_mean(name, lineup.names)}")
+    lineup = lineup.take([lineup.names.index(name) for name in reference.names])
+    problem = click_problem(lineup, clicks=clicks, method=method, depth=depth, reference=reference)
+    results = []
+    for spec in specs:
+        size = slate_size if spec.slate == "any" else 2
+        label = spec.name
+        with progress([label]) as bar:
+            result = simulate(
+                spec.name,
+                problem,
+                slate_size=size,
+                horizon=horizon,
+                runs=runs,
+                seed=seed,
+                threads=threads,
+                progress=bar(label),
+            )
+        results.append(result.to_json())
+        right = float((result.recommended == reference.winner).mean())
+        print(
+            f"{spec.name:24} m = {size:2}  regret {result.final.mean():10.1f} +- {result.std[-1]:.1f}"
+            f"  bets on the winner in {right:.0%} of runs  {result.seconds:.1f} s"
+        )
+    if json_file:
+        try:
+            json_file.write_text(json.dumps(results) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise BadInput(f"'{json_file}' cannot be written: {error.strerror}.") from None
+
+
+@app.command()
+def generate(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A .svm file, or .svm.gz.")],
+    queries: Annotated[int, typer.Option(min=1)] = 100,
+    documents: Annotated[int, typer.Option(min=1, help="Per query, on average.")] = 30,
+    features: Annotated[int, typer.Option(min=1, help="Feature 1 is the best ranker, the last the worst.")] = 12,
+    grades: Annotated[int, typer.Option(min=2)] = 5,
+    seed: Seed = 0,
+) -> None:
+    """Make up learning-to-rank data, to try all of this without a download."""
+    from multiduel.rankers.corpus import generate as make
+    from multiduel.rankers.corpus import write_letor
+
+    made = make(queries=queries, documents=documents, features=features, grades=grades, seed=seed)
+    print(f"Wrote {out}: {queries} queries, {write_letor(made, out)} documents")
+
+
+def _lineup(files: list[Path], direction: str, runs: list[Path]) -> Lineup:
+    # Ties within a ranker are ordered by a fixed seed, so that 'matrix' and 'live' always mean the same rankers.
+    from multiduel.rankers.letor import read_letor
+    from multiduel.rankers.lineup import line_up, run_file
+
+    made = line_up(read_letor(*files), direction=direction)
+    return made.join(line_up(read_letor(*files), [run_file(path) for path in runs])) if runs else made
+
+
+def _correlation(problem: Problem, ndcg: Floats) -> str:
+    from scipy.stats import spearmanr
+
+    from multiduel import theory
+
+    borda = theory.borda_scores(problem.matrix)
+    if math.isnan(ndcg[0]) or len(set(ndcg)) < 2 or len(set(borda)) < 2:
+        return "undefined"
+    return f"{spearmanr(borda, ndcg).statistic:.3f}"

@@ -1,0 +1,102 @@
+"""``multiduel simulate``: policies against a known problem. Heavy imports wait."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from multiduel.cli.terminal import ARMS, LINK, PROBLEM, console, progress, whole_number
+from multiduel.inputs import BadInput
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def simulate(
+    names: Annotated[list[str], typer.Argument(metavar="POLICY", help="See 'multiduel policies'.")],
+    problem: Annotated[str, typer.Option(help=PROBLEM)] = "synthetic",
+    arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
+    link: Annotated[str | None, typer.Option(help=LINK)] = None,
+    problem_seed: Annotated[int, typer.Option(help="Of a random problem.")] = 0,
+    slate_size: Annotated[int, typer.Option(help="Arms per slate at most; two-dueling policies compare two.")] = 2,
+    horizon: Annotated[str, typer.Option(help="Rounds: 1e6, 10**6 or 1_000_000.")] = "1e6",
+    runs: Annotated[int, typer.Option(help="Independent runs.")] = 50,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    param: Annotated[list[str] | None, typer.Option(metavar="POLICY.NAME=VALUE", help="May be repeated.")] = None,
+    threads: Annotated[int | None, typer.Option(help="All cores if not given. Numbers do not depend on it.")] = None,
+    benchmark: Annotated[str, typer.Option(help="Best by: condorcet, copeland, borda or utility.")] = "condorcet",
+    json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="The numbers; - prints them.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, as .png or .svg.")] = None,
+    scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
+) -> None:
+    """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
+    from multiduel.engine.registry import find, resolve
+    from multiduel.engine.simulate import simulate as run
+    from multiduel.files import whole_file
+    from multiduel.lab.show import results_table
+    from multiduel.problems import parse
+
+    rounds = whole_number("horizon", horizon)
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"Each policy can be named once in a call. Got '{name}' {names.count(name)} times.")
+    specs = [find(name) for name in names]
+    given = _parameters(param or [], names)
+    made = parse(problem, n_arms=arms, link=link, seed=problem_seed)
+    made.benchmark_gaps(benchmark)
+    for spec in specs:  # refuse all that is wrong before the first policy plays
+        resolve(spec, n_arms=made.n_arms, slate_size=slate_size, horizon=rounds, given=given[spec.name])
+    if plot:
+        from multiduel.lab import figures
+
+        figures.check(plot, scale)
+    if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
+        raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
+
+    with ExitStack() as files:
+        json_draft = files.enter_context(whole_file(json_file)) if json_file and json_file != "-" else None
+        plot_draft = files.enter_context(whole_file(plot)) if plot else None
+        results = []
+        with progress(names) as bar:
+            for spec in specs:
+                size = slate_size if spec.slate == "any" else 2
+                options: dict[str, Any] = {"slate_size": size, "horizon": rounds, "runs": runs, "seed": seed}
+                options |= {"threads": threads, "benchmark": benchmark, "progress": bar(spec.name)}
+                results.append(run(spec.name, made, **options, **given[spec.name]))
+        text = json.dumps([result.to_json() for result in results], allow_nan=False)
+        if json_draft:
+            json_draft.write_text(text + "\n", encoding="utf-8")
+        if plot and plot_draft:
+            figures.regret_plot(results, plot_draft, kind=Path(plot).suffix[1:], scale=scale)
+    if json_file == "-":
+        print(text)
+        return
+    screen = console()
+    screen.print(results_table(results))
+    for path in (json_file, plot):
+        if path:
+            screen.print(f"Wrote {path}", highlight=False, soft_wrap=True)
+
+
+def _parameters(given: list[str], names: list[str]) -> dict[str, dict[str, Any]]:
+    """The ``--param`` options by policy. With a single policy its name may be left out."""
+    chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
+    for text in given:
+        left, equals, value = text.partition("=")
+        policy, dot, name = left.strip().rpartition(".")
+        if not dot and len(names) == 1:
+            policy = names[0]
+        if not (equals and policy and name and value.strip()):
+            raise BadInput(f"'--param' must look like {names[0]}.NAME=VALUE. Got '{text}'.")
+        if policy not in chosen:
+            raise BadInput(f"'--param' must be for a policy of this call: {', '.join(names)}. Got '{text}'.")
+        if name in ("slate_size", "horizon"):
+            raise BadInput(f"'{name}' must be given to all policies as --{name.replace('_', '-')}. Got '{text}'.")
+        if name in chosen[policy]:
+            raise BadInput(f"'{policy}.{name}' can be given once. Got '{text}' as well.")
+        chosen[policy][name] = value.strip()
+    return chosen

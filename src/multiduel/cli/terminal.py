@@ -1,0 +1,133 @@
+"""What every command shares at the terminal: refusals as sentences, Ctrl-C, progress bars, tables. Heavy imports wait."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from multiduel.inputs import BadInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_interrupted = threading.Event()
+_watched = threading.Event()  # a simulation is under way that looks at _interrupted
+
+
+def _interrupt(*_: object) -> None:
+    """Ctrl-C. Not raised amid a simulation, which looks for it: code being compiled or loaded might swallow it. Twice is."""
+    again = _interrupted.is_set()
+    _interrupted.set()
+    if again or not _watched.is_set():
+        raise KeyboardInterrupt
+
+
+# Help texts of options that several commands share.
+PROBLEM = (
+    "synthetic, random, bradley-terry, tournament, cyclic, or a .csv file: a line of names, then for each arm a line "
+    "with its chances of beating the arms."
+)
+ARMS = "Number of arms: 48 if not given; of a file, as many as it has."
+LINK = "From utilities to chances: linear (if not given), natural or logit."
+
+
+class Sentences(TyperGroup):
+    """Refused input is one sentence on stderr and exit code 2; Ctrl-C is exit code 130."""
+
+    def invoke(self, ctx: Any) -> Any:
+        _interrupted.clear()
+        _watched.clear()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, _interrupt)
+        try:
+            return super().invoke(ctx)
+        except BadInput as error:
+            print(error, file=sys.stderr)
+            raise typer.Exit(2) from None
+        except MemoryError:
+            print("Not enough memory: K arms need several tables of K x K numbers. Try fewer.", file=sys.stderr)
+            raise typer.Exit(2) from None
+        except KeyboardInterrupt:
+            print("Stopped.", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+
+@contextmanager
+def progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], None]]]:
+    """A bar per name on stderr, if someone watches. What is said meanwhile (compiling ...) stays above it.
+
+    Whoever plays calls back with the share done, from the main thread; that is also where Ctrl-C is looked for.
+    """
+
+    def watch(share: float) -> None:
+        if _interrupted.is_set():
+            raise KeyboardInterrupt
+
+    _watched.set()
+    try:
+        if not sys.stderr.isatty():
+            yield lambda name: watch
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        left = TimeRemainingColumn(elapsed_when_finished=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left)
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+            width = max(map(len, names))
+
+            def start(name: str) -> Callable[[float], None]:
+                task = bars.add_task(name.ljust(width), total=1.0)
+
+                def update(share: float) -> None:
+                    watch(share)
+                    bars.update(task, completed=share)
+
+                return update
+
+            yield start
+    finally:
+        _watched.clear()
+
+
+def console() -> Console:
+    """As wide as the screen; wide enough for every table where there is none."""
+    from rich.console import Console
+
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=200)
+
+
+def table(*columns: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
+
+
+def facts() -> Table:
+    """Two columns without lines: what, and its value."""
+    from rich.table import Table
+
+    return Table("", "", box=None, show_header=False, pad_edge=False)
+
+
+def whole_number(name: str, text: str) -> int:
+    """A whole number written 1e6, 10**6, 10^6 or 1_000_000, without loss."""
+    power = re.fullmatch(r"\s*(\d{1,6})\s*(?:\*\*|\^)\s*(\d{1,2})\s*", text)
+    try:
+        value = Decimal(int(power[1]) ** int(power[2])) if power else Decimal(text.replace(",", ""))
+        if not value.is_finite() or value.adjusted() > 30 or value != int(value) or value < 1:
+            raise ValueError
+    except (InvalidOperation, ValueError):
+        raise BadInput(f"'{name}' must be a whole number of at least 1, such as 1e6 or 10**6. Got '{text}'.") from None
+    return int(value)

@@ -1,0 +1,281 @@
+"""The figures of the report: regret over rounds, its distribution, regret against m, cost per round.
+
+An algorithm has one colour in all figures. Rivals that are not in the paper are dashed. Bands are 95% bootstrap intervals of
+the mean.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from multiduel.arrays import Floats
+from multiduel.engine.registry import find
+from multiduel.files import whole_file
+from multiduel.lab.figures import COLOURS, STYLE
+from multiduel.lab.paper.stand_in import LABEL as GENERATED
+from multiduel.lab.paper.statistics import band, estimate, number
+from multiduel.lab.results import Curve, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours again; the paper's own algorithms have the strongest two.
+BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK, OLIVE = COLOURS
+COLOUR = {
+    "MultiSBM-Feedback": BLUE, "DoublerBAI": RED, "MultiSBM": SKY, "Doubler": ORANGE, "IF2": GREEN, "BTM": PINK,
+    "SAVAGE": OLIVE, "SCB": "#7F7F7F", "MultiRUCB": RED, "IndSelfSparring": BLUE, "MDB": GREEN, "MultiSparring": PINK,
+    "RUCB": RED, "RMED1": BLACK, "D-TS": BLUE,
+}  # fmt: skip
+OURS = ("MultiSBM-Feedback", "DoublerBAI", "MultiRUCB")  # thicker
+DASH: dict[str, Any] = {"RUCB": (0, (1.2, 1.2)), "RMED1": (0, (5, 1.6)), "D-TS": (0, (4, 1.2, 1, 1.2))}
+MARKERS = "osD^vP"
+DECADES = 3  # of rounds on a logarithmic axis
+
+
+def title(panel: Panel) -> str:
+    """The panel's title; of one on rankers, whose they are."""
+    text = panel.experiment.title or panel.experiment.name
+    if panel.experiment.problem["kind"] != "mslr":
+        return text
+    return text.replace("rankers", GENERATED if GENERATED in panel.problem["label"] else "MSLR rankers")
+
+
+def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
+    """Draw it, and write PNG and SVG, each whole or not at all."""
+    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    with _style():
+        drawn = figure()
+        for path in paths:
+            with whole_file(path) as draft:
+                metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+                drawn.savefig(draft, format=path.suffix[1:], dpi=160, metadata=metadata)
+            drawn.set_layout_engine("none")  # it is laid out by now
+    return paths
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()  # the same figure on every machine
+        mpl.rcParams.update({**STYLE, "font.family": "DejaVu Sans"})
+        yield
+
+
+def _grid(count: int, *, columns: int, height: float, width: float = 3.6) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure
+
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))[:count]
+
+
+def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3) -> Figure:
+    """Mean regret over rounds, a panel per problem, one legend for all."""
+    figure, places = _grid(len(panels), columns=columns, height=2.9)
+    for axes, panel in zip(places, panels, strict=True):
+        _regret_panel(axes, panel, scale)
+    for place, axes in enumerate(places):
+        axes.set_ylabel("cumulative regret" if place % columns == 0 else "")
+        axes.set_xlabel("round" if place >= len(places) - columns else "")
+    _legend(figure, panels)
+    return figure
+
+
+def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
+    for curve in panel.curves:
+        rounds, mean = curve.checkpoints, curve.regret.mean(axis=0)
+        low, high = band(curve.regret)
+        floor = max(float(mean[mean > 0].min(initial=np.inf)) / 3, 1e-3) if scale == "log" and (mean > 0).any() else 0.0
+        axes.plot(rounds, np.where(mean > 0, mean, np.nan) if scale == "log" else mean, **_line(curve))
+        axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(curve), alpha=0.16, linewidth=0)
+    _title(axes, panel)
+    axes.set_axisbelow(True)
+    axes.grid(which="major", color="0.92", linewidth=0.6)
+    axes.margins(x=0)
+    if scale == "log":
+        axes.set(xscale="log", yscale="log")
+        # before, everyone is still guessing
+        begin = max(panel.experiment.horizon / 10**DECADES, float(panel.experiment.marks()[0]))
+        seen = [curve.regret[:, curve.checkpoints >= begin].mean(axis=0)[0] for curve in panel.curves]
+        axes.set(xlim=(begin, panel.experiment.horizon), ylim=(max(min(seen), float(np.median(seen)) / 8) * 0.8, None))
+    else:
+        _crop(axes, panel)
+        axes.ticklabel_format(axis="both", style="sci", scilimits=(-3, 4), useMathText=True)
+
+
+def _title(axes: Axes, panel: Panel) -> None:
+    text = title(panel)
+    axes.set_title(text, fontsize=9 if len(text) < 39 else 7.5)
+
+
+def _crop(axes: Axes, panel: Panel) -> None:
+    """From 0; and where one curve is far above all others, only as high as those, with its end in words."""
+    ends = sorted((float(curve.regret[:, -1].mean()), curve.label) for curve in panel.curves)
+    axes.set_ylim(bottom=0)
+    if len(ends) > 1 and ends[-1][0] > 5 * ends[-2][0] > 0:
+        axes.set_ylim(0, 1.35 * ends[-2][0])
+        words = f"{ends[-1][1]} goes on to {number(ends[-1][0])}"
+        axes.text(0.98, 0.97, words, transform=axes.transAxes, ha="right", va="top", fontsize=7.5, color="0.3")
+
+
+def _line(curve: Curve) -> dict[str, Any]:
+    name = _name(curve)
+    return {
+        "color": _colour(curve),
+        "linestyle": DASH.get(name, "--") if curve.rival else "-",
+        "linewidth": 2.1 if name in OURS else 1.3,
+        "zorder": 4 if name in OURS else 3,
+    }
+
+
+def _name(curve: Curve) -> str:
+    return curve.label.split(",")[0]
+
+
+def _colour(curve: Curve) -> str:
+    return COLOUR.get(_name(curve), COLOURS[sum(map(ord, curve.label)) % len(COLOURS)])
+
+
+def _legend(figure: Figure, panels: Sequence[Panel]) -> None:
+    from matplotlib.lines import Line2D
+
+    runs = max(len(curve.regret) for panel in panels for curve in panel.curves)
+    handles = []
+    for curve in _once(panels):
+        fewer = "" if len(curve.regret) == runs else f" ({len(curve.regret)} runs)"
+        handles.append(Line2D([], [], label=curve.label + fewer, **_line(curve)))
+    most = max(panel.experiment.horizon for panel in panels)
+    text = f"mean of {runs} runs, 95% band, T = {most:,}; thick: the paper's algorithms; dashed: rivals it does not have"
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=6 if figure.get_figwidth() > 9 else 3, frameon=False, title=text,
+        title_fontsize=8, fontsize=9, handlelength=2.6,
+    )  # fmt: skip
+
+
+def _once(panels: Sequence[Panel]) -> list[Curve]:
+    seen: dict[str, Curve] = {}
+    for curve in itertools.chain.from_iterable(panel.curves for panel in panels):
+        seen.setdefault(curve.label, curve)
+    return list(seen.values())
+
+
+def distribution(panels: Sequence[Panel], columns: int = 3) -> Figure:
+    """The final regret of every run, a dot each, so that two peaks show as two."""
+    tallest = max(len(panel.curves) for panel in panels)
+    figure, places = _grid(len(panels), columns=columns, height=0.9 + 0.24 * tallest)
+    for place, (axes, panel) in enumerate(zip(places, panels, strict=True)):
+        ordered = sorted(panel.curves, key=lambda curve: float(np.median(curve.regret[:, -1])))
+        for row, curve in enumerate(ordered):
+            final = curve.regret[:, -1]
+            axes.scatter(final, row + _spread(len(final)), s=7, color=_colour(curve), alpha=0.55, linewidths=0, zorder=3)
+            low, middle, high = np.quantile(final, [0.05, 0.5, 0.95])
+            axes.plot([low, high], [row, row], color="0.35", linewidth=0.8, zorder=2)
+            axes.plot([middle, middle], [row - 0.33, row + 0.33], color="black", linewidth=1.4, zorder=4)
+        axes.set_yticks(range(len(ordered)), [curve.label for curve in ordered], fontsize=8)
+        axes.set_ylim(len(ordered) - 0.4, -0.6)
+        axes.set(xscale="log")
+        _title(axes, panel)
+        _plain_ticks(axes.xaxis, axes.get_xlim())
+        axes.grid(axis="x", color="0.92", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel("regret at the end" if place >= len(places) - columns else "")
+    most = max(panel.experiment.horizon for panel in panels)
+    figure.supxlabel(f"a dot per run, T = {most:,}; black: median; grey line: 5% to 95%; sorted by median", fontsize=8)
+    return figure
+
+
+def _plain_ticks(axis: Axis, limits: tuple[float, float]) -> None:
+    """Labels on a logarithmic axis that do not run into each other, and are there on a short one too."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    decades = np.log10(limits[1] / limits[0])
+    subs = (1.0,) if decades > 2.2 else (1.0, 3.0) if decades > 0.9 else (1.0, 2.0, 4.0, 7.0)
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _spread(count: int) -> Floats:
+    """Places around a row: the golden ratio fills them evenly, the same each time."""
+    return np.asarray((np.arange(count) * 0.6180339887) % 1.0 * 0.56 - 0.28)
+
+
+def slate_sizes(panels: Sequence[Panel]) -> Figure:
+    """Regret at the end against m. Labels read 'NAME @ m = M'."""
+    figure, places = _grid(len(panels), columns=2, height=3.2, width=4.2)
+    for axes, panel in zip(places, panels, strict=True):
+        groups: dict[str, list[Curve]] = {}
+        for curve in panel.curves:
+            groups.setdefault(curve.label.split(" @ ")[0], []).append(curve)
+        for group, (name, curves) in enumerate(groups.items()):
+            sizes = [curve.slate_size for curve in curves]
+            values = [estimate(curve.regret[:, -1]) for curve in curves]
+            middle = np.array([value.value for value in values])
+            ends = np.abs(np.array([[v.value - v.low for v in values], [v.high - v.value for v in values]]))
+            axes.errorbar(
+                sizes, middle, yerr=np.where(np.isfinite(ends), ends, 0), label=name, capsize=2.5, linewidth=1.5, markersize=5,
+                color=COLOUR.get(name.split(",")[0]), marker=MARKERS[group % len(MARKERS)],
+                linestyle="--" if "," in name else "-", markerfacecolor="white" if "," in name else None,
+            )  # fmt: skip
+        ticks = sorted({curve.slate_size for curve in panel.curves})
+        axes.set(xscale="log", yscale="log", title=title(panel).removeprefix("Regret against m: "), xlabel="slate size m")
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
+        axes.grid(color="0.92", linewidth=0.6)
+        axes.set_axisbelow(True)
+    places[0].set_ylabel(f"regret at T = {panels[0].experiment.horizon:,}")
+    handles, labels = places[0].get_legend_handles_labels()
+    runs = len(panels[0].curves[0].regret)
+    figure.legend(
+        handles, labels, loc="outside lower center", ncols=4, frameon=False,
+        title=f"mean of {runs} runs, 95% bootstrap interval", title_fontsize=8,
+    )  # fmt: skip
+    return figure
+
+
+def nanoseconds(panel: Panel, curve: Curve) -> float:
+    """Simulating one round of one run, on one core, compiling not counted."""
+    again = panel.experiment.reset_horizon and not find(curve.policy).anytime
+    rounds = float(curve.checkpoints.sum()) if again else float(panel.experiment.horizon)
+    return 1e9 * curve.seconds / (rounds * len(curve.regret))
+
+
+def cost(panels: Sequence[Panel]) -> Figure:
+    """Nanoseconds per round simulated: how much of a run is skipped, not only how fast the code is."""
+    names: dict[str, list[float]] = {}
+    for panel in panels:
+        for curve in panel.curves:
+            size = f", m = {curve.slate_size}" if curve.slate_size > 2 else ""
+            names.setdefault(_name(curve) + size, []).append(nanoseconds(panel, curve))
+    ordered = sorted(names, key=lambda name: float(np.median(names[name])))
+    figure, (axes,) = _grid(1, columns=1, height=0.9 + 0.23 * len(ordered), width=6.8)
+    for row, name in enumerate(ordered):
+        middle = float(np.median(names[name]))
+        axes.plot([0.1, middle], [row, row], color="0.85", linewidth=1.0, zorder=1)
+        colour = COLOUR.get(name.split(",")[0], BLACK)
+        axes.scatter(names[name], [row] * len(names[name]), s=16, color=colour, zorder=3, alpha=0.7)
+        axes.text(max(names[name]) * 1.25, row, number(middle), va="center", fontsize=7.5, color="0.3")
+    axes.set_yticks(range(len(ordered)), ordered, fontsize=8)
+    axes.set_ylim(len(ordered) - 0.4, -0.6)
+    low = min(min(values) for values in names.values())
+    axes.set(xscale="log", xlabel="nanoseconds per round, one core")
+    high = max(max(values) for values in names.values())
+    axes.set_xlim(max(low / 2, 0.01), high * 4)
+    _plain_ticks(axes.xaxis, axes.get_xlim())
+    axes.set_title("Cost of simulating a round: a dot per panel, the number is the median")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="0.92", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return figure

@@ -1,0 +1,253 @@
+"""Beat the Mean, BTM and its PAC version: every arm meets the average of those left, and whoever falls behind leaves.
+
+Paper      Yue, Joachims. Beat the Mean Bandit. ICML 2011, Algorithm 1: BTM with the settings for regret, the other with
+           those of its PAC version.
+Assumes    a total order, relaxed stochastic transitivity (gamma), the stochastic triangle inequality; BTM the horizon T.
+Symbols    K arms, A the active ones, n_b comparisons that b initiated, w_b its wins in them, phat_b = w_b / n_b (1/2
+           if none), c(n) = constant gamma^2 sqrt(ln(1 / delta) / n) the radius, c(0) = 1; for BTM delta = 1 / (2 T K);
+           PAC: ln(K^3 N / delta) under the root, N the smallest whole number with N >= 36 gamma^6 ln(K^3 N / delta) / epsilon^2.
+Deviates   nothing in BTM: constant = 0 stands for the paper's 3, or 1 where gamma = 1. Public codes drop the 3 at other
+           gammas too, and some exclude the arm itself from its mean (``self_duels = false``). The PAC version, having
+           found its arm, plays it for good; its constant is 3 in the paper.
+
+    A <- all arms
+    while |A| > 1                                                     (PAC: and min n over A < N)
+      b <- argmin n_b over A, ties at random;  b' <- uniformly from A
+      duel (b, b');  n_b <- n_b + 1;  w_b <- w_b + 1 if b won
+      c* <- c(min n over A)
+      if min phat + c* <= max phat - c*:
+        drop the arm z with the smallest phat, ties at random; delete all comparisons with z
+    play argmax phat over A to the end, ties at random
+
+Fewest comparisons are counted as asked, so that late answers do not pile up on one arm. The end is one commitment.
+
+>>> from multiduel import make
+>>> make("btm", n_arms=5, seed=0, horizon=1000, gamma=1.2).ask().round
+1
+>>> make("beat-the-mean-pac", n_arms=5, seed=0, epsilon=0.2).ask().round
+1
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.elimination import pick
+from multiduel.kernels.random import below, uniform
+
+SIZE, WINNER = 0, 1  # places in `progress`
+NONE = -1
+
+
+class BTM(NamedTuple):
+    horizon: int = 0  # T
+    gamma: float = 1.0
+    constant: float = 0.0  # of the radius; 0: 3 if gamma > 1, else 1
+    self_duels: bool = True
+
+
+class PAC(NamedTuple):
+    epsilon: float = 0.1
+    delta: float = 0.05
+    gamma: float = 1.0
+    constant: float = 3.0  # of the radius
+    self_duels: bool = True
+
+
+class State(NamedTuple):
+    A: Ints  # i8[K]     active arms, ascending, in A[:size]
+    active: Ints  # i8[K]     1 for the arms of A
+    asked: Floats  # f8[K]     comparisons that b initiated; those told are n
+    n: Floats  # f8[K]     n_b
+    w: Floats  # f8[K]     w_b, wins of b among them
+    phat: Floats  # f8[K]     w_b / n_b, 1/2 if n_b = 0
+    asked_with: Floats  # f8[K, K]  the same split by opponent, to be deleted with it
+    n_with: Floats  # f8[K, K]
+    w_with: Floats  # f8[K, K]
+    progress: Ints  # i8[2]     |A|; the arm committed to, or NONE
+    radius: Floats  # f8[2]     c(n) = radius[0] / sqrt(n); stop when min n reaches radius[1]
+
+
+@init.implement(BTM)
+def start(params: BTM, n_arms: int, rng: Stream) -> State:
+    constant = params.constant if params.constant > 0.0 else (3.0 if params.gamma > 1.0 else 1.0)
+    log_error = math.log(2.0) + math.log(float(max(params.horizon, 1))) + math.log(float(n_arms))
+    return fresh(constant * params.gamma**2 * math.sqrt(log_error), math.inf, n_arms)
+
+
+@init.implement(PAC)
+def start_pac(params: PAC, n_arms: int, rng: Stream) -> State:
+    N = comparisons_enough(params, n_arms)
+    log_error = math.log(n_arms**3 * N / params.delta)
+    return fresh(params.constant * params.gamma**2 * math.sqrt(log_error), N, n_arms)
+
+
+def comparisons_enough(params: PAC, n_arms: int) -> float:
+    """N. The right side grows like ln N, so that repeating N <- right side climbs to the smallest solution."""
+    scale = 36.0 * params.gamma**6 / params.epsilon**2
+    N = 1.0
+    while True:
+        needed = math.ceil(scale * math.log(n_arms**3 * N / params.delta))
+        if needed <= N:
+            return N
+        N = float(needed)
+
+
+def fresh(scale: float, enough: float, n_arms: int) -> State:
+    """c(n) = scale / sqrt(n). Every active arm's n reaching ``enough`` ends the exploration."""
+    K = n_arms
+    progress = np.array([K, 0 if K == 1 else NONE])
+    return State(
+        A=np.arange(K),
+        active=np.ones(K, np.int64),
+        asked=np.zeros(K),
+        n=np.zeros(K),
+        w=np.zeros(K),
+        phat=np.full(K, 0.5),
+        asked_with=np.zeros((K, K)),
+        n_with=np.zeros((K, K)),
+        w_with=np.zeros((K, K)),
+        progress=progress,
+        radius=np.array([scale, enough]),
+    )
+
+
+@ask.implement(BTM)
+@ask.implement(PAC)
+def choose(params: BTM | PAC, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+    """b <- the active arm with the fewest comparisons; b' <- uniformly from A."""
+    A, progress = state.A, state.progress
+    if progress[WINNER] != NONE:
+        slate[0] = progress[WINNER]
+        return 1, limit
+    size = progress[SIZE]
+    b = pick(state.asked, A, size, -1.0, rng)
+    if params.self_duels:
+        other = A[below(rng, size)]
+    else:
+        place = below(rng, size - 1)
+        other = A[place] if A[place] < b else A[place + 1]
+    state.asked[b] += 1.0
+    state.asked_with[b, other] += 1.0
+    slate[0] = b
+    if other == b:  # the mean includes b itself: a fair coin
+        heads = 1.0 if uniform(rng) < 0.5 else 0.0
+        count(state, b, b, heads, 1.0 - heads, rng)
+        return 1, 1
+    slate[1] = other
+    return 2, 1
+
+
+@tell.implement(BTM)
+@tell.implement(PAC)
+def learn(params: BTM | PAC, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    count(state, slate[0], slate[1], wins[0, 1], wins[1, 0], rng)
+
+
+@kernel
+def count(state: State, b: int, other: int, won: float, lost: float, rng: Stream) -> None:
+    """Only b's record changes. Then the test, and the end."""
+    n, w, phat = state.n, state.w, state.phat
+    if state.active[b] == 0 or state.active[other] == 0 or state.progress[WINNER] != NONE or won + lost == 0.0:
+        return
+    n[b] += won + lost
+    w[b] += won
+    state.n_with[b, other] += won + lost
+    state.w_with[b, other] += won
+    phat[b] = w[b] / n[b]
+    least = math.inf
+    low = math.inf
+    high = -math.inf
+    for a in range(state.progress[SIZE]):
+        k = state.A[a]
+        least = min(least, n[k])
+        low = min(low, phat[k])
+        high = max(high, phat[k])
+    c = state.radius[0] / math.sqrt(least) if least > 0.0 else 1.0
+    if low + c <= high - c:
+        least = drop(state, pick(phat, state.A, state.progress[SIZE], -1.0, rng))
+    if state.progress[SIZE] == 1 or least >= state.radius[1]:
+        state.progress[WINNER] = pick(phat, state.A, state.progress[SIZE], 1.0, rng)
+
+
+@kernel
+def drop(state: State, z: int) -> float:
+    """z leaves; all comparisons with it are deleted. Returns the smallest n left."""
+    kept = 0
+    least = math.inf
+    state.active[z] = 0
+    for a in range(state.progress[SIZE]):
+        k = state.A[a]
+        if k == z:
+            continue
+        state.A[kept] = k
+        kept += 1
+        state.asked[k] -= state.asked_with[k, z]
+        state.n[k] -= state.n_with[k, z]
+        state.w[k] -= state.w_with[k, z]
+        state.phat[k] = state.w[k] / state.n[k] if state.n[k] > 0.0 else 0.5
+        least = min(least, state.n[k])
+    state.progress[SIZE] = kept
+    return least
+
+
+@recommend.implement(BTM)
+@recommend.implement(PAC)
+def bet(params: BTM | PAC, state: State) -> int:
+    """The arm committed to, or the one with the largest share."""
+    if state.progress[WINNER] != NONE:
+        return state.progress[WINNER]
+    best = state.A[0]
+    for a in range(state.progress[SIZE]):
+        best = state.A[a] if state.phat[state.A[a]] > state.phat[best] else best
+    return best
+
+
+PARAMETERS = {
+    "gamma": Parameter(meaning="relaxation of stochastic transitivity; 1 is the strong kind", at_least=1.0),
+    "self_duels": Parameter(meaning="the mean includes the arm itself, by a fair coin (published)"),
+}
+
+BTM_SPEC = PolicySpec(
+    name="btm",
+    title="BTM (Beat the Mean)",
+    params=BTM,
+    cite="yue2011",
+    slate="two",
+    assumes="a total order with relaxed stochastic transitivity and the stochastic triangle inequality",
+    regret="O(gamma^7 K ln T)",
+    use="A known number of rounds and options in a roughly clear order; it settles for good on one of them.",
+    anytime=False,
+    parameters={
+        "horizon": Parameter(meaning="T, the number of rounds to be played", at_least=1),
+        "constant": Parameter(
+            meaning="the radius is constant gamma^2 sqrt(ln(2 T K) / n); 0 stands for 3, or 1 where gamma = 1",
+            at_least=0.0,
+        ),
+        **PARAMETERS,
+    },
+)
+
+PAC_SPEC = PolicySpec(
+    name="beat-the-mean-pac",
+    title="Beat-the-Mean (PAC)",
+    params=PAC,
+    cite="yue2011",
+    slate="two",
+    assumes="a total order with relaxed stochastic transitivity and the stochastic triangle inequality",
+    regret="none: O(gamma^6 K / epsilon^2 ln(K N / delta)) comparisons to its choice",
+    use="To pick one of few options that is good enough, with a stated error, at any cost of exploring.",
+    exceptions={"beats-uniform": "with the paper's constants the first arm leaves only after the rounds of the check"},
+    parameters={
+        "epsilon": Parameter(meaning="how much worse than the best the choice may be", above=0.0, at_most=0.5),
+        "delta": Parameter(meaning="probability of a worse choice", above=0.0, below=1.0),
+        "constant": Parameter(meaning="the radius is constant gamma^2 sqrt(ln(K^3 N / delta) / n)", above=0.0),
+        **PARAMETERS,
+    },
+)

@@ -1,0 +1,1 @@
+"""Knockout tournaments that name one arm with a guarantee, and then keep it: KNOCKOUT and SEEBS."""

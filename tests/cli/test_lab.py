@@ -1,0 +1,137 @@
+"""``multiduel run`` and ``multiduel report``."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from multiduel import cli
+from multiduel.cli import lab as lab_cli
+from multiduel.cli.lab import pace, progress_line
+from multiduel.lab import experiment as experiments
+from multiduel.lab import figures
+
+SMALL = """
+title = "Uniform play"
+horizon = 200
+runs = 4
+[problem]
+kind = "synthetic"
+arms = 5
+[[contenders]]
+policy = "uniform"
+label = "Any two"
+"""
+MADE = {"experiment.json", "parts", "results.parquet", "regret.png", "regret.svg", "summary.md", "summary.json"}
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture
+def no_figures(monkeypatch):
+    """Drawing takes its time; two tests look at what is drawn."""
+    monkeypatch.setattr(figures, "regret_plot", lambda *args, **options: None)
+
+
+def call(*args: object):
+    return CliRunner().invoke(cli.app, [str(arg) for arg in args])
+
+
+def good(*args: object) -> str:
+    result = call(*args)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""  # quiet when nobody watches
+    return result.stdout
+
+
+def refused(*args: object) -> str:
+    result = call(*args)
+    assert result.exit_code == 2 and result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    return result.stderr
+
+
+def test_run_writes_results_figure_and_summary(file, tmp_path):
+    shown = good("run", file, "--out", tmp_path / "out", "--threads", "1")
+    assert "Any two" in shown and "Wrote regret.png" in shown
+    folder = tmp_path / "out" / "small"
+    assert {path.name for path in folder.iterdir()} == MADE
+    page = (folder / "summary.md").read_text()
+    assert page.startswith("# Uniform play\n") and "| Any two | 2 | 4 |" in page
+    line = json.loads((folder / "summary.json").read_text())["contenders"][0]
+    low, high = line["interval_95"]
+    assert low < line["mean"] < high and line["policy"] == "uniform" and 0 <= line["found_winner"] <= 1
+    assert f"{line['mean']:.4g}" in page and f"{line['mean']:.4g}" in shown
+
+
+def test_report_makes_them_anew_from_the_parts(file, tmp_path):
+    good("run", file, "--out", tmp_path / "out")
+    folder = tmp_path / "out" / "small"
+    before = {name: (folder / name).read_bytes() for name in ("regret.png", "regret.svg", "summary.md", "summary.json")}
+    for name in (*before, "results.parquet"):
+        (folder / name).unlink()
+    assert "Any two" in good("report", folder)
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert "Any two" in good("report", tmp_path / "out")  # or the folder of all
+    assert "must be a folder of results" in refused("report", tmp_path / "none")
+    os.remove(next((folder / "parts").iterdir()))
+    assert "is not finished: 1 of 4 parts are missing" in refused("report", folder)
+
+
+def test_quick(file, tmp_path, no_figures):
+    file.write_text(SMALL.replace("200", "1e9").replace("runs = 4", "runs = 1000"))
+    good("run", file, "--quick", "--out", tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "small-quick" / "summary.json").read_text())["experiment"]["horizon"] == 10_000
+
+
+def test_list_and_names(file, tmp_path, monkeypatch, no_figures):
+    monkeypatch.setattr(experiments, "PANELS", tmp_path)
+    assert good("run", "--list") == "small  Uniform play\n"
+    assert "Did you mean 'small'?" in refused("run", "smal")
+    good("run", "small", "--out", tmp_path / "out")
+
+
+def test_refused(file, tmp_path):
+    assert "Name an experiment" in refused("run")
+    assert "different names. Got 'small' 2 times" in refused("run", file, file)
+    assert "must be a file that exists" in refused("run", tmp_path / "none.toml")
+    assert "Not a directory" in refused("run", file, "--out", file)
+    assert "'threads' of 'run'" in refused("run", file, "--threads", "0", "--out", tmp_path / "out")
+    assert "'cluster' must be local" in refused("run", file, "--cluster", "here", "--out", tmp_path / "out")
+    file.write_text(SMALL.replace('"uniform"', '"unifrom"'))
+    assert "Did you mean 'uniform'?" in refused("run", file)
+    file.write_text("horizon = = 3")
+    assert "is not TOML" in refused("run", file) and "line 1" in refused("run", file)
+
+
+def test_a_line_of_progress_only_for_who_watches(monkeypatch):
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen = Screen()
+    with progress_line("quiet") as update:
+        assert update is None
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(lab_cli.time, "monotonic", iter([0.0, 1.0, 2.0]).__next__)
+    with progress_line("panel-a") as update:
+        update(1e6, 2e6)
+        update(2e6, 2e6)
+    assert screen.getvalue().rstrip().count("panel-a") >= 1
+    assert "1 million rounds/s, 2 s" in screen.getvalue()
+
+
+def test_pace():
+    assert pace(0, 10, 1) == ""
+    assert pace(50, 100, 1) == "50 rounds/s, 1 s left"
+    assert pace(1e9, 4e9, 3600) == "278 thousand rounds/s, 3 h 0 min left"
