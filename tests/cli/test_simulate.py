@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel import cli
+from multiduel.cli import terminal
 from multiduel.engine.registry import MACHINES, POLICIES
 
 SMALL = ["--arms", "5", "--horizon", "300", "--runs", "3"]
@@ -119,7 +120,7 @@ def test_png_and_labels(tmp_path):
     [("1e6", 10**6), ("10**6", 10**6), ("10^3", 1000), ("1_000_000", 10**6), ("1,000", 1000), ("7", 7), ("2.5e1", 25)],
 )
 def test_rounds_are_read_as_people_write_them(text, rounds):
-    assert cli._rounds("horizon", text) == rounds
+    assert terminal.whole_number("horizon", text) == rounds
 
 
 BAD = {
