@@ -1,9 +1,12 @@
-"""The error every refused input raises, and the spelling hint that goes with it."""
+"""Refused input: the error that it raises, the spelling hint that goes with it, and the checks that many callers share."""
 
 from __future__ import annotations
 
 import difflib
+import math
+import numbers
 from collections.abc import Iterable
+from typing import Any
 
 
 class BadInput(ValueError):
@@ -15,3 +18,26 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     known = {option.lower(): option for option in options}
     close = difflib.get_close_matches(name.lower(), list(known), n=1)
     return f" Did you mean '{known[close[0]]}'?" if close else ""
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None, *, of: str) -> int:
+    """``value`` as an int, if it is a whole number of at least ``least`` and at most ``most``."""
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    try:
+        good = number and math.isfinite(value) and value == math.floor(value)
+    except OverflowError:  # an int that no float can hold is whole, and more than anyone wants
+        good = True
+    if not good or value < least:
+        raise BadInput(f"'{name}' of '{of}' must be a whole number of at least {least}. Got {shortened(value)}.")
+    if most is not None and value > most:
+        raise BadInput(f"'{name}' of '{of}' must be at most {most:,}. Got {shortened(value)}.")
+    return int(value)
+
+
+def shortened(value: Any, most: int = 60) -> str:
+    """A value as an error sentence shows it: whole if it is short."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of thousands of digits
+        return f"a number of about {int(value.bit_length() * 0.30103):,} digits"
+    return text if len(text) <= most else f"{text[: most - 4]} ..."

@@ -8,7 +8,7 @@ import pytest
 
 import multiduel as md
 from multiduel import theory
-from multiduel.engine import simulate as module
+from multiduel.engine import runs as module
 from multiduel.engine.play import KINDS, Matrix
 from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import ask, compare, init, tell
@@ -64,7 +64,7 @@ def test_threads_do_not_matter_and_runs_are_a_prefix():
 def test_budget_and_strides_do_not_matter(monkeypatch):
     whole = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=20_000, runs=3)
     stepped = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=20_000, runs=3, commit=False)
-    monkeypatch.setattr(module, "BUDGET", 7)
+    monkeypatch.setattr(module, "next_budget", lambda budget, seconds: 7)
     pieces = md.simulate("multi-rucb", PROBLEM, slate_size=3, horizon=20_000, runs=3)
     for other in (stepped, pieces):
         for kind in KINDS:

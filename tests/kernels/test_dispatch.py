@@ -233,3 +233,49 @@ def test_the_only_module_that_touches_njit():
     sources = (SOURCES / "multiduel").rglob("*.py")
     users = {path.name for path in sources if any(word in path.read_text() for word in ("njit(", "@njit", "numba.jit"))}
     assert users == {"dispatch.py"}, textwrap.shorten(str(users), 200)
+
+
+def test_damaged_cache_files_are_thrown_away(third_party, tmp_path):
+    third_party.write("helper", HELPER.format(factor=7))
+    third_party.write("one", POLICY.format(imports="from helper import factor"))
+    third_party("one")
+    files = [path for path in (tmp_path / "cache").rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    whole = {path: path.read_bytes() for path in files}
+    for suffix in (".nbi", ".nbc"):
+        for size in (0, 1, 40, 200):
+            for path, content in whole.items():
+                path.write_bytes(content[:size] if path.suffix == suffix else content)
+            assert third_party("one")["one"][0] == 7, f"{suffix} cut to {size} bytes"
+            assert third_party("one") == {"one": [7, 1, 0]}, "it is stored anew"
+
+
+def test_without_a_folder_for_the_cache_one_sentence_and_it_works(monkeypatch):
+    real = dispatch.numba.njit
+
+    def no_cache(function, **options):
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return real(function, **options)
+
+    monkeypatch.setattr(dispatch.numba, "njit", no_cache)
+    dispatch._warn_once.cache_clear()
+    with pytest.warns(RuntimeWarning, match="Set NUMBA_CACHE_DIR to a folder that can be written") as said:
+        first, second = (dispatch.Entry(make_noise, (Cat,), name) for name in ("one", "two"))
+        first.prepare(Cat(), 2)
+        second.prepare(Cat(), 2)
+    assert first.call(Cat(), 2) == 36 and len(said) == 1
+
+
+def test_a_full_disk_costs_the_cache_and_nothing_else(monkeypatch, tmp_path):
+    monkeypatch.setattr(dispatch.numba.config, "CACHE_DIR", str(tmp_path))
+    ready = dispatch.Entry(make_noise, (Dog,), "dog")
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ready.call._cache, "save_overload", full)
+    dispatch._warn_once.cache_clear()
+    with pytest.warns(RuntimeWarning, match="it cannot be stored: No space left on device"):
+        ready.prepare(Dog(), 2)
+    assert ready.call(Dog(), 2) == -4

@@ -4,9 +4,9 @@ import numpy as np
 
 
 class Naive:
-    def __init__(self, n_arms, slate_size, rng, eta=1.0, pairs="arms", self_duels="none", draws="direct"):
+    def __init__(self, n_arms, slate_size, rng, eta=1.0, self_duels="none", draws="direct"):
         assert draws == "direct"
-        self.K, self.m, self.rng, self.eta, self.pairs, self.self_duels = n_arms, slate_size, rng, eta, pairs, self_duels
+        self.K, self.m, self.rng, self.eta, self.self_duels = n_arms, slate_size, rng, eta, self_duels
         self.S, self.F = np.zeros(n_arms), np.zeros(n_arms)
 
     def ask(self, round):
@@ -23,10 +23,8 @@ class Naive:
         return list(dict.fromkeys(self.seats))
 
     def tell(self, round, slate, wins):
-        opponents = list(slate) if self.pairs == "arms" else self.seats
-        place = {arm: a for a, arm in enumerate(slate)}
-        for q in opponents:
-            for r in opponents:
-                if q != r:
-                    self.S[q] += self.eta * wins[place[q], place[r]]
-                    self.F[q] += self.eta * wins[place[r], place[q]]
+        for a, arm in enumerate(slate):
+            for b in range(len(slate)):
+                if a != b:
+                    self.S[arm] += self.eta * wins[a, b]
+                    self.F[arm] += self.eta * wins[b, a]

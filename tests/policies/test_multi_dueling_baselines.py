@@ -6,16 +6,14 @@ from scipy.stats import ks_2samp
 
 import multiduel as md
 from multiduel.engine.registry import find, resolve
-from multiduel.kernels.contract import ask, init, seats, tell
+from multiduel.kernels.contract import ask, init, seats, tell, use_features
 from multiduel.kernels.random import stream
 from multiduel.kernels.thompson import LAZY
 from multiduel.machines import contract as machines
 from multiduel.machines import thompson
-from multiduel.policies import kernel_self_sparring
 from tests.naive.follow import follow
 
-ALL_AT_ONCE = {"pairs": "seats", "self_duels": "both", "eta": 2.5}
-SELF_SPARRING = [{}, {"eta": 0.75}, {"pairs": "seats"}, {"self_duels": "both"}, ALL_AT_ONCE]
+SELF_SPARRING = [{}, {"eta": 0.75}, {"self_duels": "both"}, {"self_duels": "both", "eta": 2.5}]
 ALPHA = 1e-4  # fixed seeds: a failure is a fault
 
 
@@ -44,12 +42,60 @@ def test_kernel_self_sparring_follows_the_oracle(params):
 
 def test_arms_that_are_alike_learn_from_each_other():
     params, state, rng = started("kernel-self-sparring", 4, 2)
-    kin = np.array([[1.0, 0.9, 0.0, 0.0], [0.9, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    kernel_self_sparring.set_kernel(state, 0.0625 * kin)
+    use_features(params, state, np.array([[0.0, 0.0], [0.4, 0.0], [9.0, 0.0], [0.0, 9.0]]))
     tell(params, state, rng, 1, np.array([0, 2]), np.array([[0.0, 30.0], [0.0, 0.0]]))
     assert state.mean[0] > state.mean[1] > 0.7  # never seen, but kin of the winner
-    assert state.mean[3] == 0.5 > state.mean[2]
+    assert abs(state.mean[3] - 0.5) < 1e-9 and state.mean[2] < 0.3
     assert np.array_equal(state.C, state.C.T)
+
+
+def test_features_reach_the_arms_they_are_of():
+    """Arms 0 to 3 are alike, 4 is not: in the user's numbers, whatever the policy's own are."""
+    features = [[0.0], [0.1], [0.2], [0.3], [50.0]]
+    policy = md.make("kernel-self-sparring", n_arms=5, slate_size=2, seed=4, features=features, variance=0.04)
+    order = np.argsort(policy._label)
+    assert order.tolist() != [0, 1, 2, 3, 4]
+    covariance = policy._state.C[np.ix_(order, order)]
+    assert covariance[4, :4].max() < 1e-9 < 0.035 < covariance[:4, :4].min()
+
+
+def test_features_that_tell_quality_save_regret():
+    quality = np.linspace(0.9, 0.1, 24)[:, None]
+    informed, blind = (
+        md.simulate("kernel-self-sparring", linear(24), horizon=150, runs=60, seed=1, **given)
+        for given in ({"features": quality, "length": 0.4}, {})
+    )
+    assert informed.mean[-1] < 0.5 * blind.mean[-1]
+    assert informed.params["features"] == quality.tolist() and "features" not in blind.params
+
+
+@pytest.mark.parametrize(
+    ("features", "says"),
+    [
+        ([[1.0], [2.0]], r"must be a table with 3 rows, one per arm. Got shape \(2, 1\)"),
+        ([1.0, 2.0, 3.0], "3 rows"),
+        ([["a"], ["b"], ["c"]], "must be a table of numbers"),
+        ([[1.0], [np.nan], [2.0]], "finite"),
+        ("file.csv", "table of numbers"),
+    ],
+)
+def test_features_that_are_refused(features, says):
+    with pytest.raises(md.BadInput, match=says):
+        md.make("kernel-self-sparring", n_arms=3, features=features)
+    with pytest.raises(md.BadInput, match=r"'mdb' takes no features of the arms\. These do: kernel-self-sparring"):
+        md.make("mdb", n_arms=3, features=[[0.0]] * 3)
+
+
+def test_mdb_takes_the_published_alpha():
+    assert md.make("mdb", n_arms=3, alpha=0.5).params.alpha == 0.5
+    with pytest.raises(md.BadInput, match=r"at least 0\.5"):
+        md.make("mdb", n_arms=3, alpha=0.49)
+
+
+def test_ind_self_sparring_has_no_pairs_of_seats():
+    """One outcome counted (m/2)^2 times misled two thirds of runs; it is gone."""
+    with pytest.raises(md.BadInput, match="no parameter 'pairs'"):
+        md.make("ind-self-sparring", n_arms=3, pairs="seats")
 
 
 def test_multi_sparring_with_the_thompson_machine_follows_the_oracle():
@@ -57,7 +103,7 @@ def test_multi_sparring_with_the_thompson_machine_follows_the_oracle():
         follow("multi-sparring", {"machine": "thompson", "credit": "pairs", "duplicates": "coin"}, K, m, K, linear(K), 60)
 
 
-@pytest.mark.parametrize("params", [{}, {"pairs": "seats", "self_duels": "both"}])
+@pytest.mark.parametrize("params", [{}, {"self_duels": "both"}])
 def test_lazy_draws_give_the_regrets_of_direct_draws(params):
     marks = [20, 60, 200]
     size = {"slate_size": 3, "horizon": 200, "runs": 3000, "checkpoints": marks}

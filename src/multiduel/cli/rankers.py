@@ -140,13 +140,12 @@ def live(
     problem = click_problem(lineup, clicks=clicks, method=method, depth=depth, reference=reference)
     results = []
     for spec in specs:
-        size = slate_size if spec.slate == "any" else 2
         label = spec.name
         with progress([label]) as bar:
             result = simulate(
                 spec.name,
                 problem,
-                slate_size=size,
+                slate_size=slate_size,
                 horizon=horizon,
                 runs=runs,
                 seed=seed,
@@ -156,7 +155,7 @@ def live(
         results.append(result.to_json())
         right = float((result.recommended == reference.winner).mean())
         print(
-            f"{spec.name:24} m = {size:2}  regret {result.final.mean():10.1f} +- {result.std[-1]:.1f}"
+            f"{spec.name:24} m = {result.slate_size:2}  regret {result.final.mean():10.1f} +- {result.std[-1]:.1f}"
             f"  bets on the winner in {right:.0%} of runs  {result.seconds:.1f} s"
         )
     if json_file:

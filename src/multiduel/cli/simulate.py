@@ -63,8 +63,7 @@ def simulate(
         results = []
         with progress(names) as bar:
             for spec in specs:
-                size = slate_size if spec.slate == "any" else 2
-                options: dict[str, Any] = {"slate_size": size, "horizon": rounds, "runs": runs, "seed": seed}
+                options: dict[str, Any] = {"slate_size": slate_size, "horizon": rounds, "runs": runs, "seed": seed}
                 options |= {"threads": threads, "benchmark": benchmark, "progress": bar(spec.name)}
                 results.append(run(spec.name, made, **options, **given[spec.name]))
         text = json.dumps([result.to_json() for result in results], allow_nan=False)

@@ -10,12 +10,16 @@ from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import ask, compare, recommend, seats, tell
 from multiduel.kernels.random import binomial, chance, place, reseed
 
-KINDS = ("average", "strong", "weak", "slots")  # rows of `out`: mean, max, min over the slate; mean over the seats taken
+KINDS = ("average", "strong", "weak", "slots")  # rows of `regret`: mean, max, min over the slate; mean over the seats taken
 ROUND, MARK, EVENTS, STRETCH = 0, 1, 2, 3  # places in `clock`
 
 
 class Matrix(NamedTuple):
-    """A world given by a preference matrix: one independent coin per pair and round."""
+    """A world given by a preference matrix: one independent coin per pair and round.
+
+    The coin of a pair in a round is a function of (key, round, pair), whoever else is in the slate and wherever the two sit:
+    policies that compare the same two arms in the same round of the same run see the same outcome.
+    """
 
     P: Floats  # f8[K, K]
 
@@ -23,14 +27,12 @@ class Matrix(NamedTuple):
 @compare.implement(Matrix)
 def toss(world: Matrix, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
     n = slate.shape[0]
-    start = place(key, round)
     for a in range(n):
-        i = slate[a]
         for b in range(a + 1, n):
-            p = world.P[i, slate[b]]
-            won = 1.0 if chance(start, a * n + b) < p else 0.0
+            p = world.P[slate[a], slate[b]]
+            won = 1.0 if chance(place(key, round), a * n + b) < p else 0.0
             for later in range(1, rounds):
-                won += 1.0 if chance(start, (later * n + a) * n + b) < p else 0.0
+                won += 1.0 if chance(place(key, round), (later * n + a) * n + b) < p else 0.0
             wins[a, b] = won
             wins[b, a] = rounds - won
 
@@ -62,37 +64,49 @@ def toss_blocks(world: BlockMatrix, key: np.uint64, round: int, rounds: int, sla
             wins[b, a] = rounds - won
 
 
-def play(
-    params: Any,
-    state: Any,
-    rng: Stream,
-    world: Any,  # who beats whom
-    key: np.uint64,  # of the world's randomness
-    gaps: Floats,  # f8[K]
-    horizon: int,
-    stride: int,  # commit ahead by at most this many rounds; 1 is stepping
-    budget: int,  # return to Python after this many events
-    checkpoints: Ints,  # rounds, ascending
-    clock: Ints,  # i8[4]     round to play, next checkpoint, events so far, rounds at the current rate
-    totals: Floats,  # f8[2, 4]  regret before the current stretch; the rate of the current stretch
-    out: Floats,  # f8[4, checkpoints]
-    slate: Ints,  # scratch
-    wins: Floats,  # scratch
-) -> int:
+class Opponent(NamedTuple):
+    """What the policy plays against, and what its choices cost there."""
+
+    world: Any  # who beats whom: what ``compare`` is dispatched on
+    key: np.uint64  # of the world's randomness
+    gaps: Floats  # f8[K]
+
+
+class Pace(NamedTuple):
+    """How far to play."""
+
+    horizon: int
+    stride: int  # commit ahead by at most this many rounds; 1 is stepping
+    budget: int  # return to Python after this many events
+
+
+class Record(NamedTuple):
+    """What is written down on the way; call ``play`` again with it to go on."""
+
+    checkpoints: Ints  # i8[C]     rounds, ascending
+    clock: Ints  # i8[4]     round to play, next checkpoint, events so far, rounds at the current rate
+    totals: Floats  # f8[2, 4]  regret before the current stretch; the rate of the current stretch
+    regret: Floats  # f8[4, C]
+    slate: Ints  # scratch
+    wins: Floats  # scratch
+
+
+def play(params: Any, state: Any, rng: Stream, opponent: Opponent, pace: Pace, record: Record) -> int:
     """Play to the horizon, or until the budget is spent; call again to go on. Returns the arm recommended by then.
 
     Regret is summed as (rate) x (rounds) over stretches of equal rate, so that it is the same to the last bit whether a
     stretch was played as one event or in many.
     """
-    total, rate = totals[0], totals[1]
+    checkpoints, clock, slate, wins = record.checkpoints, record.clock, record.slate, record.wins
+    total, rate = record.totals[0], record.totals[1]
     t = clock[ROUND]
     mark = clock[MARK]
     stretch = clock[STRETCH]
     events = 0
-    while t <= horizon and events < budget:
+    while t <= pace.horizon and events < pace.budget:
         events += 1
-        left = horizon + 1 - t
-        n, rounds = ask(params, state, rng, t, left if left < stride else stride, slate)
+        left = pace.horizon + 1 - t
+        n, rounds = ask(params, state, rng, t, left if left < pace.stride else pace.stride, slate)
 
         mean = 0.0
         worst = 0.0
@@ -100,7 +114,7 @@ def play(
         seated = 0.0
         taken = 0
         for a in range(n):
-            gap = gaps[slate[a]]
+            gap = opponent.gaps[slate[a]]
             times = seats(params, state, a)
             mean += gap
             worst = gap if gap > worst else worst
@@ -119,12 +133,12 @@ def play(
             stretch = 0
 
         if n > 1:
-            compare(world, key, t, rounds, slate[:n], wins)
+            compare(opponent.world, opponent.key, t, rounds, slate[:n], wins)
             tell(params, state, rng, t, slate[:n], wins)
 
         while mark < checkpoints.shape[0] and checkpoints[mark] < t + rounds:
             for kind in range(4):
-                out[kind, mark] = total[kind] + rate[kind] * (stretch + (checkpoints[mark] - t + 1))
+                record.regret[kind, mark] = total[kind] + rate[kind] * (stretch + (checkpoints[mark] - t + 1))
             mark += 1
         stretch += rounds
         t += rounds

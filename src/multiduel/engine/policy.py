@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import math
-import numbers
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,10 +13,10 @@ import numpy as np
 from multiduel.arrays import Floats
 from multiduel.engine.outcomes import Outcome, explain, wins_matrix
 from multiduel.engine.play import ask_once, recommend_once, tell_once
-from multiduel.engine.registry import describe, find, resolve
+from multiduel.engine.registry import describe, feature_table, find, resolve
 from multiduel.engine.seeds import streams
-from multiduel.inputs import BadInput
-from multiduel.kernels.contract import PolicySpec, init
+from multiduel.inputs import BadInput, whole
+from multiduel.kernels.contract import PolicySpec, init, use_features
 from multiduel.kernels.dispatch import entry
 
 FORMAT = "multiduel-policy-1"
@@ -45,12 +44,16 @@ class Standing(NamedTuple):
 class Policy:
     """An algorithm at work. Made by ``make`` or ``restore``."""
 
-    def __init__(self, spec: PolicySpec, params: Any, n_arms: int, seed: np.random.SeedSequence) -> None:
+    def __init__(
+        self, spec: PolicySpec, params: Any, n_arms: int, seed: np.random.SeedSequence, features: Floats | None = None
+    ) -> None:
         self.spec, self.params, self.n_arms = spec, params, n_arms
         drawn = streams(seed, n_arms)
         self._set_labels(drawn.labels)
         self._rng = drawn.policy
         self._state = init(params, n_arms, self._rng)
+        if features is not None:
+            use_features(params, self._state, features[self._label])
         self._round = 0
         self._open: dict[int, tuple[int, ...]] = {}
         self._tally = np.zeros((n_arms, n_arms))
@@ -176,16 +179,26 @@ class Policy:
 
 
 def make(
-    name: str, *, n_arms: int, slate_size: int = 2, seed: int | None = None, horizon: int | None = None, **params: Any
+    name: str,
+    *,
+    n_arms: int,
+    slate_size: int = 2,
+    seed: int | None = None,
+    horizon: int | None = None,
+    features: Any = None,
+    **params: Any,
 ) -> Policy:
-    """A policy by its name (``multiduel policies`` lists them) for ``n_arms`` arms, at most ``slate_size`` in a slate."""
+    """A policy by its name (``multiduel policies`` lists them) for ``n_arms`` arms, at most ``slate_size`` in a slate.
+
+    ``features`` are for policies that use them: a row of numbers per arm.
+    """
     spec = find(name)
     whole("n_arms", n_arms, 1, of=name)
     whole("slate_size", slate_size, 2, of=name)
     if seed is not None:
         whole("seed", seed, 0, of=name)
     chosen = resolve(spec, n_arms=int(n_arms), slate_size=int(slate_size), horizon=horizon, given=params)
-    return Policy(spec, chosen, int(n_arms), np.random.SeedSequence(seed))
+    return Policy(spec, chosen, int(n_arms), np.random.SeedSequence(seed), feature_table(spec, features, int(n_arms)))
 
 
 def restore(saved: dict[str, Any]) -> Policy:
@@ -214,14 +227,6 @@ def restore(saved: dict[str, Any]) -> Policy:
     except (KeyError, TypeError, ValueError, zlib.error) as error:
         raise BadInput(f"This is not a whole snapshot of a policy: {type(error).__name__} {error}.") from error
     return policy
-
-
-def whole(name: str, value: Any, least: int, *, of: str) -> int:
-    """``value`` as an int, if it is a whole number of at least ``least``."""
-    good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value) and value == math.floor(value)
-    if not good or value < least:
-        raise BadInput(f"'{name}' of '{of}' must be a whole number of at least {least}. Got {value!r}.")
-    return int(value)
 
 
 def _anytime_radius(n: float, error: float) -> float:

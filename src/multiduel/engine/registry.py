@@ -8,8 +8,11 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from multiduel import machines, policies
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.arrays import Floats
+from multiduel.inputs import BadInput, did_you_mean, shortened
 from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
 
 POLICIES: dict[str, PolicySpec] = {spec.name: spec for spec in policies.ALL}
@@ -58,6 +61,24 @@ def resolve(
             f"'{spec.name}' has no parameter '{unknown}'.{did_you_mean(unknown, known)} It has: {', '.join(known) or 'none'}."
         )
     return spec.params(**values)
+
+
+def feature_table(spec: PolicySpec, features: Any, n_arms: int) -> Floats | None:
+    """The arms' features as an array, a row per arm; None if none were given."""
+    if features is None:
+        return None
+    if not spec.features:
+        users = ", ".join(name for name, card in POLICIES.items() if card.features)
+        raise BadInput(f"'{spec.name}' takes no features of the arms. These do: {users}.")
+    try:
+        table = np.array(features, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise BadInput(f"'features' of '{spec.name}' must be a table of numbers. Got {shortened(features)}.") from None
+    if table.ndim != 2 or table.shape[0] != n_arms or table.shape[1] == 0:
+        raise BadInput(f"'features' of '{spec.name}' must be a table with {n_arms} rows, one per arm. Got shape {table.shape}.")
+    if not np.isfinite(table).all():
+        raise BadInput(f"'features' of '{spec.name}' must be finite numbers.")
+    return table
 
 
 def _machine(spec: PolicySpec, parameter: Parameter, default: Any, choice: Any, rest: dict[str, Any]) -> Any:

@@ -8,9 +8,8 @@ import json
 import math
 from typing import Any, NamedTuple
 
-from multiduel.engine.policy import whole
 from multiduel.engine.registry import POLICIES
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, whole
 
 FEWEST_RUNS = 5  # slow policies were measured with few runs: too few to recommend them on
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")

@@ -49,6 +49,11 @@ def seats(params: Any, state: Any, place: int) -> int:
     return 1
 
 
+@generic(optional=True)
+def use_features(params: Any, state: Any, features: Floats) -> None:
+    """Called after ``init``, if the card says that it takes features: row i of them is about its arm i. Plain Python."""
+
+
 @generic
 def compare(world: Any, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
     """The other side of the table: write into ``wins`` how often slate[a] beat slate[b] in ``rounds`` rounds from ``round``.
@@ -85,6 +90,7 @@ class PolicySpec:
     use: str  # when to use it, in plain words
     anytime: bool = True  # False: needs the horizon as a parameter
     commits: str = "exact"  # committing ahead agrees with stepping "exact"-ly or in "distribution"
+    features: bool = False  # takes features of the arms: it implements use_features
     blocks: bool = False  # commits to slates of two or more arms for many rounds (worlds then draw binomials)
     parameters: dict[str, Parameter] = field(default_factory=dict)
     exceptions: dict[str, str] = field(default_factory=dict)  # conformance check -> why it does not hold

@@ -11,23 +11,22 @@ processes, is never stale after an edit in any of those files, and never confuse
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
-import importlib.util
 import inspect
 import os
 import pathlib
 import sys
-import sysconfig
-import time
+import threading
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from numba.extending import overload
+
+from multiduel.kernels.sources import code_hash, digest
 
 JIT: bool = not numba.config.DISABLE_JIT
 
@@ -38,9 +37,7 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrap
 # A State is many arrays, so a call that passes one on costs more than most kernels do: implementations are inlined.
 INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
 
-PACKAGE = pathlib.Path(__file__).resolve().parent.parent
-LOADED = time.time()
-INSTALLED = tuple(pathlib.Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib"))
+_compiling = threading.RLock()  # Numba compiles one function at a time; threads that want the same wait for it
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -125,24 +122,62 @@ class Entry:
         self.ready = not JIT
         self.call = function
         if JIT:
-            kind = f"{function.__name__}_{shape[0].__module__.rpartition('.')[2]}_{_digest(repr(shape).encode())}"
-            self.family, self.name = kind, f"{kind}_{_source_hash(function, shape)}"
-            copy = types.FunctionType(function.__code__, function.__globals__, self.name)
-            copy.__qualname__, copy.__module__ = self.name, function.__module__
-            self.call = numba.njit(copy, cache=True, nogil=True, **OPTIONS)
+            kind = f"{function.__name__}_{shape[0].__module__.rpartition('.')[2]}_{digest(repr(shape).encode())}"
+            modules = (function.__module__, *(cls.__module__ for cls in _classes(shape)))
+            self.family, self.name = kind, f"{kind}_{code_hash(*modules)}"
+            self._copy = types.FunctionType(function.__code__, function.__globals__, self.name)
+            self._copy.__qualname__, self._copy.__module__ = self.name, function.__module__
+            try:
+                self.call = numba.njit(self._copy, cache=True, nogil=True, **OPTIONS)
+            except RuntimeError:  # Numba found no folder that it may write
+                self._go_without_cache("no folder can be written")
 
     def prepare(self, *args: Any) -> None:
         """Load the compiled code from disk, or compile and store it, before the first call."""
         if self.ready:
             return
-        folder = pathlib.Path(self.call.stats.cache_path)  # type: ignore[attr-defined]
-        if not any(folder.glob(f"*{self.name}-*.nbi")):
+        with _compiling:
+            if not self.ready:
+                self._discard_other_versions()
+                self._compile(tuple(numba.typeof(value) for value in args))
+                self.ready = True
+
+    def _compile(self, kinds: tuple[Any, ...]) -> None:
+        """Compile for these types. What lies in the cache is input like any other: if it cannot be read, it goes."""
+        for _ in range(2):
+            try:
+                self.call.compile(kinds)  # type: ignore[attr-defined]
+                return
+            except numba.core.errors.NumbaError:
+                raise  # the code's own fault
+            except OSError as error:
+                if kinds in self.call.overloads:  # type: ignore[attr-defined]
+                    _warn_once(f"it cannot be stored: {error.strerror}")  # compiled all the same
+                    return
+                break
+            except Exception:
+                for file in self._cached():
+                    file.unlink(missing_ok=True)
+        self._go_without_cache("what is stored cannot be read")
+        self.call.compile(kinds)  # type: ignore[attr-defined]
+
+    def _cached(self) -> list[pathlib.Path]:
+        """The files of this entry in the cache."""
+        return [*pathlib.Path(self.call.stats.cache_path).glob(f"*{self.name}-*")]  # type: ignore[attr-defined]
+
+    def _discard_other_versions(self) -> None:
+        """What other versions of the same code left behind; and a word to the user, if this one is new."""
+        folder = self.call.stats.cache_path  # type: ignore[attr-defined]
+        if folder is None or not self._cached():
             announce(self.label)
-            for stale in folder.glob(f"*{self.family}_*"):
+        if folder is not None and os.access(folder, os.W_OK):
+            for stale in pathlib.Path(folder).glob(f"*{self.family}_*"):
                 if self.name not in stale.name:  # another process may be writing this very one
                     stale.unlink(missing_ok=True)
-        self.call.compile(tuple(numba.typeof(value) for value in args))  # type: ignore[attr-defined]
-        self.ready = True
+
+    def _go_without_cache(self, why: str) -> None:
+        _warn_once(why)
+        self.call = numba.njit(self._copy, nogil=True, **OPTIONS)
 
     def bind(self, *args: Any) -> Callable[..., Any]:
         """The compiled code itself, for arguments of just these types: it looks at no type again, which saves most of the
@@ -152,8 +187,19 @@ class Entry:
             return self.call
         kinds = tuple(numba.typeof(value) for value in args)
         if kinds not in self.call.overloads:  # type: ignore[attr-defined]
-            self.call.compile(kinds)  # type: ignore[attr-defined]
+            with _compiling:
+                self._compile(kinds)
         return self.call.overloads[kinds].entry_point  # type: ignore[attr-defined]
+
+
+@functools.cache
+def _warn_once(why: str) -> None:
+    warnings.warn(
+        f"Compiled code cannot be kept, so that every process compiles anew: {why}. "
+        "Set NUMBA_CACHE_DIR to a folder that can be written.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def announce(label: str) -> None:
@@ -164,7 +210,8 @@ def announce(label: str) -> None:
 
 def entry(function: Callable[..., Any], params: Any, label: str, *others: type) -> Entry:
     """The entry ``function`` compiled for the types in ``params`` and the ``others`` it dispatches on; one per process."""
-    return _entry(function, (*_shape(params), *others), label)
+    with _compiling:
+        return _entry(function, (*_shape(params), *others), label)
 
 
 @functools.cache
@@ -177,46 +224,9 @@ def _shape(params: Any) -> tuple[Any, ...]:
     return (type(params), *(_shape(value) for value in params if hasattr(value, "_fields")))
 
 
-def _source_hash(function: Callable[..., Any], shape: tuple[Any, ...]) -> str:
-    """A hash of the files of the entry and of the Params classes, with all that those import."""
-    files: set[pathlib.Path] = set()
-    for name in (function.__module__, *(cls.__module__ for cls in _classes(shape))):
-        _collect(sys.modules[name], files)
-    contents = [path.read_bytes() for path in sorted(files)]
-    if any(path.stat().st_mtime > LOADED for path in files):  # edited since: what runs here is not what the file says now
-        contents.append(f"{os.getpid()} {time.time()}".encode())
-    return _digest(*contents)
-
-
 def _classes(shape: tuple[Any, ...]) -> Iterator[type]:
     for part in shape:
         if isinstance(part, tuple):
             yield from _classes(part)
         else:
             yield part
-
-
-def _collect(module: types.ModuleType, files: set[pathlib.Path]) -> None:
-    """Add the module's file and, through its import statements, every file behind it that is not an installed library's."""
-    if getattr(module, "__file__", None) is None:
-        return
-    path = pathlib.Path(str(module.__file__)).resolve()
-    ours = PACKAGE in path.parents
-    if path in files or path == PACKAGE / "__init__.py" or (not ours and any(folder in path.parents for folder in INSTALLED)):
-        return
-    files.add(path)
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            stem = "." * node.level + (node.module or "")
-            home = importlib.util.resolve_name(stem, module.__package__) if node.level else stem
-            names = [home, *(f"{home}.{alias.name}" for alias in node.names)]
-        for name in names:
-            if name in sys.modules:
-                _collect(sys.modules[name], files)
-
-
-def _digest(*parts: bytes) -> str:
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:12]

@@ -32,9 +32,8 @@ import numpy as np
 from multiduel import problems
 from multiduel.arrays import Ints
 from multiduel.engine.play import KINDS as REGRETS
-from multiduel.engine.policy import whole
 from multiduel.engine.registry import find, resolve
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.inputs import BadInput, did_you_mean, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.problems import Problem
 

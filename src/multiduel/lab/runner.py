@@ -15,11 +15,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from multiduel.engine.policy import whole
 from multiduel.engine.registry import find
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, whole
 from multiduel.lab import experiment as experiments
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.results import Block, Panel, code_digest, make_folder

@@ -4,9 +4,9 @@ Paper      Sui, Zhuang, Burdick, Yue. Multi-dueling Bandits with Dependent Arms.
 Assumes    approximate linearity of the preferences; a Condorcet winner.
 Symbols    K arms, m seats, S_i and F_i duels won and lost, eta the weight of a duel, theta_i a draw from the belief in arm i.
 Deviates   seats are drawn as in the paper, with replacement, but the world compares distinct arms: an arm drawn for several
-           seats is in the slate once, and each pair of arms has one outcome. ``pairs = seats`` counts it once per pair of seats,
-           as the listing has it (they share the one outcome; a slate told after a later one was asked counts once). Public code
-           also updates an arm that meets itself: ``self_duels = both``, a win and a loss. m > K plays as m = K.
+           seats is in the slate once, and each pair of arms has one outcome, which counts once (to count it for every pair of
+           seats, as the listing would, took one coin for up to (m/2)^2 coins, and most runs named a wrong arm). Public code also
+           updates an arm that meets itself: ``self_duels = both``, a win and a loss. m > K plays as m = K.
 
     for t = 1, 2, ...
       for each seat q = 1 .. m:
@@ -40,14 +40,12 @@ from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recomme
 from multiduel.kernels.thompson import DRAWS, LAZY, LEADER, Race, draw, draw_directly, favourite, new_race, skip, sure_races
 from multiduel.kernels.thompson import learn as believe
 
-ARMS, SEATS = 0, 1
 NONE, BOTH = 0, 1
 
 
 class Params(NamedTuple):
     slate_size: int = 2  # m
     eta: float = 1.0  # weight of a duel
-    pairs: int = ARMS  # does an outcome count once per pair of arms, or per pair of seats?
     self_duels: int = NONE  # does an arm that meets itself win and lose a duel?
     draws: int = LAZY
 
@@ -55,18 +53,16 @@ class Params(NamedTuple):
 class State(NamedTuple):
     race: Race  # a = S + 1, b = F + 1
     taken: Ints  # i8[K]  seats of each place of the last slate
-    asked: Ints  # i8[1]  round of the last slate
 
 
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
-    return State(new_race(n_arms), np.ones(n_arms, np.int64), np.zeros(1, np.int64))
+    return State(new_race(n_arms), np.ones(n_arms, np.int64))
 
 
 @ask.implement(Params)
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     race, taken, m = state.race, state.taken, params.slate_size
-    state.asked[0] = round
     sure = sure_races(race, rng) if params.draws == LAZY else 0
     if sure >= m and params.self_duels == NONE:  # the leader takes all seats, in this round and maybe more
         rounds = min(sure // m, limit)
@@ -88,16 +84,13 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
 
 @tell.implement(Params)
 def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
-    taken = state.taken
-    by_seats = params.pairs == SEATS and round == state.asked[0]
     for a in range(slate.shape[0]):
         won = 0.0
         lost = 0.0
         for b in range(slate.shape[0]):
             if a != b:
-                times = params.eta * taken[a] * taken[b] if by_seats else params.eta
-                won += times * wins[a, b]
-                lost += times * wins[b, a]
+                won += params.eta * wins[a, b]
+                lost += params.eta * wins[b, a]
         if won + lost > 0.0:
             believe(state.race, slate[a], won, lost)
 
@@ -124,10 +117,6 @@ SPEC = PolicySpec(
     parameters={
         "slate_size": Parameter(meaning="seats drawn in one round", at_least=1),
         "eta": Parameter(meaning="learning rate: the weight of a duel in the belief", above=0.0),
-        "pairs": Parameter(
-            meaning="an outcome counts once per pair of arms, or once per pair of seats that hold them",
-            choices={"arms": ARMS, "seats": SEATS},
-        ),
         "self_duels": Parameter(
             meaning="an arm in two seats learns nothing from itself, or wins and loses a duel",
             choices={"none": NONE, "both": BOTH},

@@ -4,9 +4,9 @@ Paper      Sui, Zhuang, Burdick, Yue. Multi-dueling Bandits with Dependent Arms.
 Assumes    the arms' chances of winning are a draw from a Gaussian process with the given kernel.
 Symbols    K arms, m seats, mu and C the mean and covariance of the belief in all arms, f a draw from it, s^2 the noise variance.
 Deviates   as IndSelfSparring: an arm drawn for several seats is in the slate once and does not duel itself; each pair of arms
-           has one outcome. The paper leaves the kernel to the user. Without features of the arms, no two are more alike than
-           any others, and the only such kernel is  variance (correlation + (1 - correlation) [i = j]),  the default;
-           with correlation = 0 arms are independent. ``set_kernel`` gives the arms of a State another one.
+           has one outcome. The paper leaves the kernel to the user. Here it is variance (correlation + (1 - correlation) k(i, j))
+           with k(i, j) = exp(-|x_i - x_j|^2 / (2 length^2)) for features x of the arms. Without features no two arms are
+           more alike than any others, so that k(i, j) = [i = j].
 
     mu <- 1/2;  C <- kernel
     for t = 1, 2, ...
@@ -23,6 +23,7 @@ ahead. For K in the hundreds or long horizons take IndSelfSparring.
 >>> policy = make("kernel-self-sparring", n_arms=5, slate_size=3, seed=0)
 >>> slate = policy.ask()
 >>> policy.tell(slate, ranking(slate.arms))
+>>> policy = make("kernel-self-sparring", n_arms=3, features=[[0.0], [0.1], [5.0]], length=0.5)  # the first two are alike
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import seat
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell, use_features
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import normal
 
@@ -44,7 +45,8 @@ JITTER = 1e-8  # added to the diagonal of C before it is factored, which roundin
 class Params(NamedTuple):
     slate_size: int = 2  # m
     variance: float = 0.0625  # of an arm's chance of winning, a priori
-    correlation: float = 0.0  # of two arms' chances, a priori
+    correlation: float = 0.0  # of two arms' chances that have nothing in common, a priori
+    length: float = 1.0  # distance of features over which arms are alike
     noise: float = 0.25  # s^2: a fair coin's
 
 
@@ -59,14 +61,20 @@ class State(NamedTuple):
 
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
-    C = params.variance * (params.correlation + (1.0 - params.correlation) * np.eye(n_arms))
+    C = prior(params, np.eye(n_arms))
     taken = np.ones(n_arms, np.int64)
     return State(np.full(n_arms, 0.5), C, np.zeros((n_arms, n_arms)), np.ones(1, np.int64), taken, np.zeros(n_arms))
 
 
-def set_kernel(state: State, covariance: Floats) -> None:
-    """Before the first round: ``covariance[i, j]`` of the arms' chances of winning, in the policy's own arm numbers."""
-    state.C[...] = covariance
+def prior(params: Params, alike: Floats) -> Floats:
+    """The covariance of the arms' chances of winning before any duel, from k(i, j)."""
+    return params.variance * (params.correlation + (1.0 - params.correlation) * alike)
+
+
+@use_features.implement(Params)
+def liken(params: Params, state: State, features: Floats) -> None:
+    apart = ((features[:, None, :] - features[None, :, :]) / params.length) ** 2
+    state.C[...] = prior(params, np.exp(-0.5 * apart.sum(axis=2)))
     state.stale[0] = 1
 
 
@@ -160,10 +168,14 @@ SPEC = PolicySpec(
     assumes="a Gaussian process over the arms",
     regret="none proved",
     use="Options of known likeness, a hundred at most (a round costs O(K^3)); without features take IndSelfSparring.",
+    features=True,
     parameters={
         "slate_size": Parameter(meaning="seats drawn in one round", at_least=1),
         "variance": Parameter(meaning="variance of an arm's chance of winning, before any duel", above=0.0),
-        "correlation": Parameter(meaning="correlation of two arms' chances, before any duel", at_least=0.0, below=1.0),
+        "correlation": Parameter(
+            meaning="correlation of arms that have nothing in common, before any duel", at_least=0.0, below=1.0
+        ),
+        "length": Parameter(meaning="distance of features over which two arms are alike", above=0.0),
         "noise": Parameter(meaning="variance of an outcome around the chance of winning", above=0.0),
     },
 )

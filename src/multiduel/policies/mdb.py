@@ -143,7 +143,7 @@ SPEC = PolicySpec(
     use="Many rankers compared at once by multileaving, with no limit on how many; MultiRUCB is better when seats are few.",
     parameters={
         "slate_size": Parameter(meaning="arms compared in one round, at most", at_least=1),
-        "alpha": Parameter(meaning="width of the narrow confidence bound", above=0.5),
+        "alpha": Parameter(meaning="width of the narrow confidence bound: 0.5 in the paper", at_least=0.5),
         "beta": Parameter(meaning="the wide bound's exploration is alpha times beta", at_least=1.0),
         "cap": Parameter(
             meaning="when more than m arms may be the best: m of them at random, or those of the narrow set first",

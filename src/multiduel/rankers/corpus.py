@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.engine.policy import whole
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, whole
 
 
 class Query(NamedTuple):

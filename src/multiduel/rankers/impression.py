@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.engine.policy import whole
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, whole
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS

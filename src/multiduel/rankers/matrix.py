@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.engine.policy import whole
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, whole
 from multiduel.kernels.contract import compare
 from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, write_csv

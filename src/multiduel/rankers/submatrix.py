@@ -15,8 +15,7 @@ import numpy as np
 
 from multiduel import theory
 from multiduel.arrays import Floats
-from multiduel.engine.policy import whole
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, whole
 from multiduel.problems import Problem, from_matrix
 
 MARGIN_STEP, MARGIN_LIMIT = 0.0005, 0.05

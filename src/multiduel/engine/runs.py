@@ -1,0 +1,153 @@
+"""Many runs of one policy on all cores: seeds, worlds, checkpoints. All that decides a simulation's numbers is here and below;
+no word of the boundary (names, options, tables) is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multiduel.arrays import Floats, Ints
+from multiduel.engine.play import EVENTS, KINDS, MARK, ROUND, STRETCH, BlockMatrix, Matrix, Opponent, Pace, Record, play
+from multiduel.engine.seeds import run_seeds, streams
+from multiduel.kernels.contract import FOREVER, PolicySpec, init, use_features
+from multiduel.kernels.dispatch import Entry, entry
+
+MOMENT = 0.1  # seconds that the compiled loop plays before it looks up: at Ctrl-C and the progress bar
+FIRST_BUDGET = 64  # events of its first stretch, before it is known how long one takes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be played. ``problem`` has a ``matrix``, or brings its own ``world``."""
+
+    spec: PolicySpec
+    params: Any
+    features: Floats | None  # a row per arm, in the user's order
+    problem: Any
+    gaps: Floats  # f8[K], in the user's order
+    seats: int  # the most arms of a slate
+    horizon: int
+    checkpoints: Ints
+    runs: int
+    seed: int
+    first_run: int
+    commit: bool  # False: every round on its own
+    reset_horizon: bool  # every checkpoint is a run of its own, told that this is where it ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What was measured."""
+
+    regret: Floats  # f8[runs, kinds, checkpoints]
+    recommended: Ints  # i8[runs]
+    events: Ints  # i8[runs]
+    seconds: float
+    compile_seconds: float
+
+
+def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None) -> Measurement:
+    """Play all runs. Numbers depend on the plan alone: not on the threads, nor on how often the loop looks up."""
+    n_arms = len(plan.gaps)
+    regret = np.zeros((plan.runs, len(KINDS), len(plan.checkpoints)))
+    clocks = np.zeros((plan.runs, 4), np.int64)
+    recommended = np.zeros(plan.runs, np.int64)
+    seeds = run_seeds(plan.seed, plan.first_run + plan.runs)[plan.first_run :]
+    cancelled = threading.Event()
+
+    def table(run: int, params: Any, checkpoints: Ints, columns: Floats) -> tuple[Ints, tuple[Any, ...], Record]:
+        """A run ready to begin: the labels of its arms, the policy and its opponent, and what will be written down."""
+        labels, policy_stream, world_key = streams(seeds[run], n_arms)
+        state = init(params, n_arms, policy_stream)
+        if plan.features is not None:
+            use_features(params, state, plan.features[labels])
+        opponent = Opponent(_world(plan, labels), world_key, plan.gaps[labels])
+        scratch = (np.zeros(n_arms, np.int64), np.zeros((plan.seats, plan.seats)))
+        record = Record(checkpoints, clocks[run], np.zeros((2, 4)), columns, *scratch)
+        return labels, (params, state, policy_stream, opponent), record
+
+    def episodes(run: int) -> Iterator[tuple[Any, int, Ints, Floats]]:
+        """One for all checkpoints; or one each, of a policy that is told its end."""
+        if plan.spec.anytime or not plan.reset_horizon:
+            yield plan.params, plan.horizon, plan.checkpoints, regret[run]
+            return
+        for k, mark in enumerate(plan.checkpoints.tolist()):
+            column = np.zeros((len(KINDS), 1))
+            yield plan.params._replace(horizon=mark), mark, plan.checkpoints[k : k + 1], column
+            regret[run, :, k] = column[:, 0]
+
+    def one(run: int) -> None:
+        for params, end, checkpoints, columns in episodes(run):
+            labels, players, record = table(run, params, checkpoints, columns)
+            record.clock[[ROUND, MARK, STRETCH]] = 1, 0, 0
+            budget = FIRST_BUDGET
+            while record.clock[ROUND] <= end and not cancelled.is_set():
+                start = time.perf_counter()
+                arm = loop.call(*players, Pace(end, FOREVER if plan.commit else 1, budget), record)
+                recommended[run] = labels[arm]
+                budget = next_budget(budget, time.perf_counter() - start)
+
+    def share() -> float:
+        return float(np.maximum(clocks[:, ROUND] - 1.0, 0.0).mean()) / plan.horizon
+
+    before = time.perf_counter()
+    loop = _loop(plan)
+    _, players, record = table(0, plan.params, plan.checkpoints, regret[0])
+    loop.prepare(*players, Pace(plan.horizon, FOREVER, FIRST_BUDGET), record)
+    start = time.perf_counter()
+    _on_threads(one, plan.runs, threads, cancelled, share, progress)
+    return Measurement(
+        regret=regret,
+        recommended=recommended,
+        events=clocks[:, EVENTS].copy(),
+        seconds=time.perf_counter() - start,
+        compile_seconds=start - before,
+    )
+
+
+def next_budget(budget: int, seconds: float) -> int:
+    """How many events to play next, so that they take about a moment: an event may cost a nanosecond or a second."""
+    return int(min(max(budget * min(MOMENT / max(seconds, 1e-9), 8.0), 1.0), 1 << 30))
+
+
+def _world(plan: Plan, labels: Ints) -> Any:
+    """The problem as the policy meets it: its arm k is the user's labels[k]."""
+    if hasattr(plan.problem, "world"):
+        return plan.problem.world(labels, plan.seats)
+    P = np.ascontiguousarray(plan.problem.matrix[np.ix_(labels, labels)])
+    return BlockMatrix(P, np.zeros(4, np.uint64)) if plan.spec.blocks else Matrix(P)
+
+
+def _loop(plan: Plan) -> Entry:
+    example = _world(plan, np.arange(len(plan.gaps)))
+    parts = (type(part) for part in example if hasattr(part, "_fields"))
+    return entry(play, plan.params, plan.spec.name, type(example), *parts)
+
+
+def _on_threads(
+    one: Callable[[int], None],
+    runs: int,
+    threads: int,
+    cancelled: threading.Event,
+    share: Callable[[], float],
+    progress: Callable[[float], None] | None,
+) -> None:
+    """All runs on a pool of threads; the calling thread stays free for Ctrl-C and the progress bar."""
+    with ThreadPoolExecutor(threads, thread_name_prefix="multiduel") as pool:
+        waiting: set[Future[None]] = {pool.submit(one, run) for run in range(runs)}
+        try:
+            while waiting:
+                done, waiting = wait(waiting, timeout=0.1 if progress else 1.0)
+                for future in done:
+                    future.result()
+                if progress:
+                    progress(share())
+        except BaseException:
+            cancelled.set()
+            raise
