@@ -1,6 +1,7 @@
 """The simulator: what is played is what is counted, whatever the threads, the strides and the checkpoints."""
 
 import itertools
+import math
 import threading
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import multiduel as md
 from multiduel import theory
 from multiduel.engine import runs as module
-from multiduel.engine.play import KINDS, Matrix
+from multiduel.engine.play import KINDS, BlockMatrix, Matrix, sides
 from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import ask, compare, init, tell
 
@@ -23,7 +24,7 @@ def by_hand(name, problem, slate_size, horizon, seed, run):
     labels, rng, key = streams(run_seeds(seed, run + 1)[run], problem.n_arms)
     params = resolve(find(name), n_arms=problem.n_arms, slate_size=slate_size, horizon=horizon)
     state = init(params, problem.n_arms, rng)
-    world = Matrix(np.array(problem.matrix)[np.ix_(labels, labels)])
+    world = Matrix(sides(np.array(problem.matrix)[np.ix_(labels, labels)]))
     slate, wins = np.zeros(problem.n_arms, np.int64), np.zeros((slate_size, slate_size))
     gaps, total = problem.gaps[labels], np.zeros((4, horizon))
     for t in range(1, horizon + 1):
@@ -88,6 +89,44 @@ def test_policies_share_the_world_and_the_labels():
     assert (a.regret == b.regret).all() and not (a.final == other.final).any()
 
 
+def outcomes(world, key, round, *slate):
+    """{(i, j): 1 if i beat j} of one round."""
+    n = len(slate)
+    wins = np.zeros((n, n))
+    compare(world, key, round, 1, np.array(slate), wins)
+    assert (wins + wins.T == 1 - np.eye(n)).all()
+    return {(i, j): wins[a, b] for a, i in enumerate(slate) for b, j in enumerate(slate) if a != b}
+
+
+def test_a_pair_has_one_outcome_a_round_whoever_sits_where():
+    P, key = np.array(md.synthetic(9).matrix), np.uint64(77)
+    for world in (Matrix(sides(P)), BlockMatrix(sides(P), np.zeros(4, np.uint64))):
+        for t in range(1, 200):
+            everyone = outcomes(world, key, t, *range(9))
+            for slate in ((3, 7), (7, 3), (8, 0, 3, 7), (5, 2)):
+                assert outcomes(world, key, t, *slate).items() <= everyone.items()
+    rounds = np.zeros((3, 3))
+    compare(Matrix(sides(P)), key, 5, 40, np.array([6, 1, 4]), rounds)  # 40 rounds at once are the 40 rounds
+    each = [outcomes(Matrix(sides(P)), key, t, 1, 4, 6) for t in range(5, 45)]
+    assert rounds[0, 1] == sum(one[6, 1] for one in each) and rounds[2, 1] == sum(one[4, 1] for one in each)
+
+
+def test_coins_are_fair_to_the_matrix_and_independent():
+    """Every pair's frequency, from both sides, and pairs of pairs that share an arm: within 4.5 standard errors."""
+    P, key, T = np.array(md.synthetic(5, link="logit").matrix), np.uint64(2**63 + 11), 20_000
+    world, slate, wins = Matrix(sides(P)), np.array([4, 0, 2, 1, 3]), np.zeros((5, 5))
+    seen = np.zeros((T, 5, 5))
+    for t in range(T):
+        compare(world, key, t + 1, 1, slate, wins)
+        seen[t][np.ix_(slate, slate)] = wins
+    error = np.sqrt(P * (1 - P) / T) + np.eye(5)
+    assert (np.abs(seen.mean(axis=0) - P * (1 - np.eye(5))) < 4.5 * error + np.eye(5)).all()
+    upper = seen[:, *np.triu_indices(5, 1)]
+    correlation = np.corrcoef(upper.T) - np.eye(10)
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(T)
+    assert np.abs([np.corrcoef(upper[1:, k], upper[:-1, k])[0, 1] for k in range(10)]).max() < 4.5 / np.sqrt(T)
+
+
 def test_reset_horizon_is_one_run_per_point():
     marks = [50, 400, 3000]
     curve = md.simulate("if2", PROBLEM, horizon=3000, runs=3, checkpoints=marks, reset_horizon=True)
@@ -134,7 +173,9 @@ def test_progress_rises_to_one():
     ("arguments", "says"),
     [
         ({"horizon": 0}, "'horizon' of 'simulate' must be a whole number of at least 1"),
-        ({"horizon": 2**63}, "at most 2\\^62"),
+        ({"horizon": 2**63}, "'horizon' of 'simulate' must be at most 4,611,686,018,427,387,904"),
+        ({"horizon": 10**400}, "'horizon' of 'simulate' must be at most"),
+        ({"horizon": math.inf}, "'horizon' of 'simulate' must be a whole number"),
         ({"horizon": 10, "runs": 0}, "'runs'"),
         ({"horizon": 10, "threads": 0}, "'threads'"),
         ({"horizon": 10, "checkpoints": []}, "ascending"),

@@ -18,7 +18,7 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Subject, play_late, played, require, require_bet
-from multiduel.engine.play import KINDS, Matrix
+from multiduel.engine.play import KINDS, Matrix, sides
 from multiduel.engine.policy import Policy
 from multiduel.engine.registry import MACHINES, POLICIES, register
 from multiduel.engine.seeds import run_seeds, streams
@@ -60,7 +60,7 @@ def ask_and_tell(subject: Subject) -> tuple[Policy, list[list[int]], list[list[i
     seed = run_seeds(SEED, 1)[0]
     policy = Policy(subject.spec, subject.params(n_arms, SEATS, ROUNDS), n_arms, seed)
     drawn = streams(seed, n_arms)
-    world = Matrix(np.ascontiguousarray(MIXED.matrix[np.ix_(drawn.labels, drawn.labels)]))
+    world = Matrix(sides(MIXED.matrix[np.ix_(drawn.labels, drawn.labels)]))
     slates, taken = [], []
     for t in range(1, ROUNDS + 1):
         slate = policy.ask()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import ask, compare, recommend, seats, tell
-from multiduel.kernels.random import binomial, chance, place, reseed
+from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.random import binomial, chance_of_pair, pair_number, place, reseed
 
 KINDS = ("average", "strong", "weak", "slots")  # rows of `regret`: mean, max, min over the slate; mean over the seats taken
 ROUND, MARK, EVENTS, STRETCH = 0, 1, 2, 3  # places in `clock`
@@ -21,18 +23,31 @@ class Matrix(NamedTuple):
     policies that compare the same two arms in the same round of the same run see the same outcome.
     """
 
-    P: Floats  # f8[K, K]
+    sides: Floats  # f8[K, K]  see ``sides``
+
+
+def sides(P: Floats) -> Floats:
+    """P[i, j] where i < j, and -P[j, i] where i > j: the sign tells from which side a pair's coin is seen."""
+    return np.ascontiguousarray(np.triu(P) - np.triu(P, 1).T)
+
+
+@kernel
+def beats(side: float, draw: float) -> float:
+    """1 if the arm on this side of a pair won the draw, else 0. Of two arms one wins (but for one draw in 2^53)."""
+    return 1.0 if math.copysign(draw, side) < side else 0.0
 
 
 @compare.implement(Matrix)
 def toss(world: Matrix, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
     n = slate.shape[0]
+    start = place(key, round)
     for a in range(n):
+        i = slate[a]
         for b in range(a + 1, n):
-            p = world.P[slate[a], slate[b]]
-            won = 1.0 if chance(place(key, round), a * n + b) < p else 0.0
+            j = slate[b]
+            won = beats(world.sides[i, j], chance_of_pair(start, i, j))
             for later in range(1, rounds):
-                won += 1.0 if chance(place(key, round), (later * n + a) * n + b) < p else 0.0
+                won += beats(world.sides[i, j], chance_of_pair(place(key, round + later), i, j))
             wins[a, b] = won
             wins[b, a] = rounds - won
 
@@ -43,7 +58,7 @@ class BlockMatrix(NamedTuple):
     A world of its own because the binomial takes a second to compile, and few policies need it.
     """
 
-    P: Floats  # f8[K, K]
+    sides: Floats  # f8[K, K]
     scratch: Stream
 
 
@@ -54,12 +69,13 @@ def toss_blocks(world: BlockMatrix, key: np.uint64, round: int, rounds: int, sla
     for a in range(n):
         i = slate[a]
         for b in range(a + 1, n):
-            p = world.P[i, slate[b]]
+            j = slate[b]
             if rounds == 1:
-                won = 1.0 if chance(start, a * n + b) < p else 0.0
+                won = beats(world.sides[i, j], chance_of_pair(start, i, j))
             else:
-                reseed(world.scratch, start, a * n + b)
-                won = float(binomial(world.scratch, rounds, p))
+                reseed(world.scratch, start, pair_number(i, j))
+                won = float(binomial(world.scratch, rounds, world.sides[min(i, j), max(i, j)]))
+                won = won if i < j else rounds - won
             wins[a, b] = won
             wins[b, a] = rounds - won
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.engine.play import EVENTS, KINDS, MARK, ROUND, STRETCH, BlockMatrix, Matrix, Opponent, Pace, Record, play
+from multiduel.engine.play import EVENTS, KINDS, MARK, ROUND, STRETCH, BlockMatrix, Matrix, Opponent, Pace, Record, play, sides
 from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import FOREVER, PolicySpec, init, use_features
 from multiduel.kernels.dispatch import Entry, entry
@@ -120,8 +120,8 @@ def _world(plan: Plan, labels: Ints) -> Any:
     """The problem as the policy meets it: its arm k is the user's labels[k]."""
     if hasattr(plan.problem, "world"):
         return plan.problem.world(labels, plan.seats)
-    P = np.ascontiguousarray(plan.problem.matrix[np.ix_(labels, labels)])
-    return BlockMatrix(P, np.zeros(4, np.uint64)) if plan.spec.blocks else Matrix(P)
+    seen = sides(plan.problem.matrix[np.ix_(labels, labels)])
+    return BlockMatrix(seen, np.zeros(4, np.uint64)) if plan.spec.blocks else Matrix(seen)
 
 
 def _loop(plan: Plan) -> Entry:

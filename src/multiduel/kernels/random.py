@@ -62,6 +62,18 @@ def chance(start: np.uint64, number: int) -> float:
     return float(mix(start + np.uint64(number + 1) * _GOLDEN) >> _11) * _UNIT
 
 
+@kernel
+def pair_number(i: int, j: int) -> int:
+    """A number of its own for each pair of arms below 2^16, in either order."""
+    return ((i + j) << 32) + i * j
+
+
+@kernel
+def chance_of_pair(start: np.uint64, i: int, j: int) -> float:
+    """The uniform on [0, 1) after ``start`` that belongs to two arms, in either order."""
+    return chance(start, pair_number(i, j))
+
+
 @wrapping
 def reseed(rng: Stream, start: np.uint64, number: int) -> None:
     """A whole stream in place of the number-th uniform after ``start``."""
