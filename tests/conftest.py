@@ -14,9 +14,8 @@ settings.load_profile("multiduel")
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder of real preference data: MULTIDUEL_DATA, or shared/data beside the repository."""
-    beside = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
-    folder = Path(os.environ.get("MULTIDUEL_DATA", beside))
+    """The folder of real preference data, that of MULTIDUEL_DATA."""
+    folder = Path(os.environ.get("MULTIDUEL_DATA") or "nowhere")
     if not (folder / "SUMMARY.csv").is_file():
         pytest.skip("the data folder is absent: set MULTIDUEL_DATA to the folder that holds SUMMARY.csv")
     return folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -41,3 +41,31 @@ def shortened(value: Any, most: int = 60) -> str:
     except ValueError:  # an int of thousands of digits
         return f"a number of about {int(value.bit_length() * 0.30103):,} digits"
     return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+def choice(name: str, value: Any, options: Iterable[str]) -> str:
+    """``value``, if it is one of the words it may be."""
+    known = tuple(options)
+    if not isinstance(value, str) or value not in known:
+        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got {value!r}.{did_you_mean(str(value), known)}")
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadInput(f"'{name}' must be text in quotes. Got {value!r}.")
+    return value
+
+
+def truth(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadInput(f"'{name}' must be true or false. Got {value!r}.")
+    return value
+
+
+def no_others(table: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+    """Refuse a table with a key that ``what`` does not have."""
+    names = tuple(known)
+    for name in table:
+        if name not in names:
+            raise BadInput(f"{what} has no '{name}'.{did_you_mean(name, names)} It has: {', '.join(names)}.")

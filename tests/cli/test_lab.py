@@ -10,11 +10,12 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+import multiduel as md
 from multiduel import cli
 from multiduel.cli import lab as lab_cli
 from multiduel.cli.lab import pace, progress_line
-from multiduel.lab import experiment as experiments
 from multiduel.lab import figures
+from multiduel.lab.paper import panels, stand_in
 
 SMALL = """
 title = "Uniform play"
@@ -27,7 +28,7 @@ arms = 5
 policy = "uniform"
 label = "Any two"
 """
-MADE = {"experiment.json", "parts", "results.parquet", "regret.png", "regret.svg", "summary.md", "summary.json"}
+FILES = {"experiment.json", "problem.csv", "parts", "results.parquet", "regret.png", "regret.svg", "summary.md", "summary.json"}
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_run_writes_results_figure_and_summary(file, tmp_path):
     shown = good("run", file, "--out", tmp_path / "out", "--threads", "1")
     assert "Any two" in shown and "Wrote regret.png" in shown
     folder = tmp_path / "out" / "small"
-    assert {path.name for path in folder.iterdir()} == MADE
+    assert {path.name for path in folder.iterdir()} == FILES
     page = (folder / "summary.md").read_text()
     assert page.startswith("# Uniform play\n") and "| Any two | 2 | 4 |" in page
     line = json.loads((folder / "summary.json").read_text())["contenders"][0]
@@ -95,10 +96,34 @@ def test_quick(file, tmp_path, no_figures):
 
 
 def test_list_and_names(file, tmp_path, monkeypatch, no_figures):
-    monkeypatch.setattr(experiments, "PANELS", tmp_path)
+    monkeypatch.setattr(panels, "FOLDER", tmp_path)
     assert good("run", "--list") == "small  Uniform play\n"
     assert "Did you mean 'small'?" in refused("run", "smal")
     good("run", "small", "--out", tmp_path / "out")
+
+
+def test_shipped_panels_run_without_data_and_say_so(tmp_path, monkeypatch, no_figures):
+    monkeypatch.delenv("MULTIDUEL_DATA", raising=False)
+    monkeypatch.setattr(panels, "FOLDER", tmp_path)
+    text = SMALL.replace('kind = "synthetic"', 'kind = "data"\nfile = "rankers.csv"')
+    (tmp_path / "rankers.toml").write_text(text)
+    label = f"{stand_in.LABEL}: 5 of 8"
+    monkeypatch.setattr(stand_in, "stand_in", lambda arms: md.from_matrix(md.synthetic(arms).matrix, label=label))
+    assert stand_in.LABEL in good("run", "rankers", "--out", tmp_path / "out")
+    assert (tmp_path / "out" / "rankers" / "summary.md").read_text().startswith(f"# Uniform play: {label}\n")
+    assert "must be in a folder of data, named by --data or by MULTIDUEL_DATA" in refused("run", tmp_path / "rankers.toml")
+
+
+def test_another_kind_of_regret_from_the_same_folder(file, tmp_path):
+    file.write_text(SMALL.replace("runs = 4", 'runs = 4\nregret = "weak"'))
+    good("run", file, "--out", tmp_path / "out", "--threads", "1")
+    folder = tmp_path / "out" / "small"
+    shown = good("report", folder, "--regret", "strong")
+    assert shown.startswith("Strong regret on") and "regret-strong.png" in shown
+    assert {path.name for path in folder.iterdir()} == FILES | {
+        "regret-strong.png", "regret-strong.svg", "summary-strong.md", "summary-strong.json",
+    }  # fmt: skip
+    assert "'regret' must be one of" in refused("report", folder, "--regret", "strnog")
 
 
 def test_refused(file, tmp_path):

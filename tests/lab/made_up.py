@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
-from multiduel.lab import experiment as experiments
-from multiduel.lab.paper import reproduction as paper
-from multiduel.lab.results import Curve, Panel
+from multiduel import problems
+from multiduel.engine.play import KINDS
+from multiduel.engine.registry import find
+from multiduel.engine.result import Result
+from multiduel.lab import problem as problem_tables
+from multiduel.lab.paper import panels
+from multiduel.lab.results import Panel
 
 RUNS = 8
 
 
-def panel(experiment, level=lambda label, policy: 100.0, runs=RUNS, noise=0.02):
-    """Every contender's regret grows like ln t up to ``level``, runs differing by ``noise``."""
+def panel(experiment, level=lambda contender: 100.0, runs=RUNS, noise=0.02):
+    """Every contender's regret grows like ln t up to ``level``, runs differing by ``noise``; the rankers are synthetic."""
     marks = experiment.marks()
     shape = np.log1p(marks) / np.log1p(marks[-1])
     rng = np.random.default_rng(1)
-    curves = []
+    problem = problems.synthetic(24) if panels.on_rankers(experiment) else problem_tables.resolve(experiment.problem)
+    results = []
     for contender in experiment.contenders:
         spread = 1.0 + noise * rng.standard_normal((min(runs, experiment.runs_of(contender)), 1))
-        curves.append(
-            Curve(
-                label=contender.label,
+        results.append(
+            Result(
                 policy=contender.policy,
                 params={},
-                slate_size=experiment.slate_size_of(contender),
-                rival=contender.rival,
+                problem=problem.to_json(),
+                slate_size=2 if find(contender.policy).slate == "two" else experiment.slate_size_of(contender),
+                horizon=experiment.horizon,
+                runs=len(spread),
+                seed=experiment.seed,
+                benchmark=experiment.benchmark,
                 checkpoints=marks,
-                regret=level(contender.label, contender.policy) * spread * shape,
+                regrets={kind: level(contender) * spread * shape for kind in KINDS},
                 recommended=np.zeros(len(spread), np.int64),
                 events=np.ones(len(spread), np.int64),
                 seconds=1.0,
                 compile_seconds=0.5,
             )
         )
-    facts = {"label": "made up", "winner": 0}
-    packages = {"packages": {"numpy": "2"}, "version": "0", "fingerprint": "f" * 32}
-    return Panel(experiment, facts, tuple(curves), packages)
+    provenance = {"packages": {"numpy": "2"}, "version": "0", "fingerprint": "f" * 32}
+    return Panel(experiment, problem, tuple(results), provenance)
 
 
-def all_panels(level=lambda label, policy: 100.0, runs=RUNS):
-    return {experiment.name: panel(experiment, level, runs) for experiment in paper.asked()}
-
-
-def synthetic_problems(panels):
-    """Their problems; the rankers' is replaced by a synthetic one."""
-    found = {}
-    for name, made in panels.items():
-        given = made.experiment.problem
-        if given["kind"] == "mslr":
-            given = {"kind": "synthetic", "arms": 24, "link": "linear"}
-        found[name] = experiments.resolve_problem(dataclasses.replace(made.experiment, problem=given))
-    return found
+def all_panels(level=lambda contender: 100.0, runs=RUNS, experiments=None):
+    return {experiment.name: panel(experiment, level, runs) for experiment in experiments or panels.load_all()}

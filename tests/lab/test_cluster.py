@@ -13,7 +13,7 @@ import pytest
 
 import multiduel as md
 from multiduel.lab import cluster as lab_cluster
-from multiduel.lab import runner
+from multiduel.lab import runner, task
 from multiduel.lab.experiment import parse
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'multiduel[cluster]'")
@@ -51,8 +51,8 @@ def workers():
     """Two worker processes, each under a nanny that starts it anew when it dies."""
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as made:
-        yield made
+    ) as cluster:
+        yield cluster
 
 
 def test_a_worker_killed_on_the_way_loses_nothing(reference, workers, tmp_path):
@@ -100,14 +100,13 @@ def test_local_starts_a_cluster_and_ends_it(reference, tmp_path):
 
 
 def test_workers_with_other_code_are_refused():
-    problem = md.synthetic(16)
-    task = runner._task(experiment(), problem, runner.Block(0, 0, 2))
+    block = task.task(experiment(), md.synthetic(16), task.Block("uniform", 0, 2))
     with pytest.raises(md.BadInput, match="must have the same multiduel"):
-        runner.play(dataclasses.replace(task, code="other"))
+        task.play(dataclasses.replace(block, code="other"))
 
 
 def test_an_error_on_a_worker_arrives_as_it_is(workers, tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "code_digest", lambda *policies: "other")  # here, not in the workers
+    monkeypatch.setattr(task, "code_digest", lambda *policies: "other")  # here, not in the workers
     with pytest.raises(md.BadInput, match="must have the same multiduel"):
         runner.run(experiment(), tmp_path, cluster=workers.scheduler_address)
 

@@ -44,9 +44,9 @@ def test_a_file_says_it_all():
     assert (experiment.name, experiment.title, experiment.horizon, experiment.runs) == ("small", "Small", 1000, 6)
     first, second = experiment.contenders
     assert (first.label, first.params, first.rival) == ("MultiRUCB", {"alpha": 0.6}, False)
-    assert (second.label, second.rival) == ("if1", True)
+    assert (first.id, second.id, second.label, second.rival) == ("multi-rucb", "if1", "if1", True)
     assert [experiment.runs_of(c) for c in experiment.contenders] == [6, 2]
-    assert [experiment.slate_size_of(c) for c in experiment.contenders] == [4, 2]  # two-dueling policies compare two
+    assert [experiment.slate_size_of(c) for c in experiment.contenders] == [4, 4]
     assert experiment.reset_horizon is True
     assert lab.from_json(experiment.to_json(), "again") == experiment
 
@@ -64,40 +64,18 @@ def test_quick_is_small_and_lives_elsewhere():
     assert [small.runs_of(c) for c in small.contenders] == [5, 2]
 
 
-@pytest.mark.parametrize(
-    ("kind", "made"),
-    [
-        ('"random"\nlink = "logit"\nseed = 3\narms = 5', md.random_utilities(5, link="logit", seed=3)),
-        ('"bradley-terry"\nscale = 2\narms = 5', md.bradley_terry(5, scale=2)),
-        ('"tournament"\ncondorcet = false\narms = 5', md.random_tournament(5, condorcet=False)),
-        ('"cyclic"\ngap = 0.2\narms = 5', md.cyclic(5, gap=0.2)),
-    ],
-)
-def test_problems(kind, made):
-    problem = lab.resolve_problem(parse(('"synthetic"\narms = 8', kind)))
-    assert (problem.matrix == made.matrix).all()
-
-
-def test_a_csv_file_is_looked_for_beside_the_experiment(tmp_path):
-    (tmp_path / "duels.csv").write_text("a,b\n0.5,0.8\n0.2,0.5\n")
-    (tmp_path / "small.toml").write_text(GOOD.replace('"synthetic"\narms = 8', '"csv"\nfile = "duels.csv"'))
-    assert lab.resolve_problem(lab.load(tmp_path / "small.toml")).names == ("a", "b")
-
-
-def test_real_data_by_folder_or_environment(data_dir, monkeypatch, tmp_path):
-    experiment = parse(('"synthetic"\narms = 8', '"mslr"'))
-    assert lab.resolve_problem(experiment, data_dir).n_arms == 24
-    monkeypatch.setenv(lab.DATA, str(data_dir))
-    assert lab.resolve_problem(experiment).n_arms == 24
-    monkeypatch.setenv(lab.DATA, str(tmp_path))
-    with pytest.raises(md.BadInput, match=r"must be a file that exists"):  # a folder without it is never made up for
-        lab.resolve_problem(experiment)
-
-
-def test_without_a_folder_of_data_generated_rankers_stand_in(monkeypatch):
-    monkeypatch.delenv(lab.DATA, raising=False)
-    monkeypatch.setattr("multiduel.lab.paper.stand_in.stand_in", lambda arms: md.synthetic(arms))
-    assert lab.resolve_problem(parse(('"synthetic"\narms = 8', '"mslr"\narms = 7'))).n_arms == 7
+def test_a_policy_may_come_twice_under_two_ids():
+    experiment = parse(('policy = "if1"', 'policy = "multi-rucb"\nid = "multi-rucb-default"'))
+    assert [(c.id, c.label) for c in experiment.contenders] == [
+        ("multi-rucb", "MultiRUCB"), ("multi-rucb-default", "multi-rucb-default"),
+    ]  # fmt: skip
+    assert experiment.contender("multi-rucb-default") is experiment.contenders[1]
+    with pytest.raises(md.BadInput, match=r"'small' has no contender 'multi-rcub'\. Did you mean 'multi-rucb'\? It has:"):
+        experiment.contender("multi-rcub")
+    with pytest.raises(md.BadInput, match="'id' of a contender must be of small letters"):
+        lab.Contender(policy="if1", id="../up")
+    with pytest.raises(md.BadInput, match="contender 1: each needs an 'id' of its own"):
+        dataclasses.replace(experiment, contenders=experiment.contenders[:1] * 2)
 
 
 @pytest.mark.parametrize(
@@ -121,12 +99,17 @@ def test_without_a_folder_of_data_generated_rankers_stand_in(monkeypatch):
         ("runs = 6", 'regret = "strnog"', "'regret' must be one of average, strong, weak, slots."),
         ("runs = 6", 'benchmark = "best"', "'benchmark' must be one of condorcet"),
         ("runs = 6", 'name = "../up"', "'name' names a folder"),
-        ('policy = "if1"', 'policy = "multi-rucb"\nlabel = "MultiRUCB"', "each needs a 'label' of its own"),
+        ('policy = "if1"', 'policy = "multi-rucb"', "contender 1: each needs an 'id' of its own. Got 'multi-rucb' 2 times."),
+        ('policy = "if1"', 'policy = "if1"\nlabel = "MultiRUCB"', "each needs a 'label' of its own"),
+        ('policy = "if1"', 'policy = "if1"\nid = "IF_1"', "contender 2: 'id' of a contender must be of small letters"),
+        ('policy = "if1"', 'policy = "if1"\nid = 3', "'id' must be text in quotes. Got 3."),
+        ('policy = "if1"', 'policy = "If One"', "contender 2: There is no policy 'If One'"),
+        ('title = "Small"', "short = 3", "'short' must be text in quotes. Got 3."),
         ('"synthetic"\narms = 8', '"csv"', "A problem of kind 'csv' must name its 'file'."),
         ("alpha = 0.6", "alpha = [0.6]", "must be a number, a word, true or false. Got [0.6]."),
         ('kind = "synthetic"', "kind = []", "'kind' must be one of"),
-        ("1e3", "1e30", "'horizon' must be at most"),
-        ("runs = 6", "runs = 1e9", "'runs' must be at most 1,000,000."),
+        ("1e3", "1e30", "'horizon' of 'experiment' must be at most"),
+        ("runs = 6", "runs = 1e9", "'runs' of 'experiment' must be at most 1,000,000."),
         ("runs = 6", "runs = 1979-05-27", "'runs' of 'experiment' must be a whole number"),
         ("rival = true", 'rival = "yes"', "'rival' must be true or false. Got 'yes'."),
     ],
@@ -157,8 +140,3 @@ def test_the_documented_experiments_are_good():
     assert lab.parse(block, "docs.toml").contenders[1].rival
     listed = re.findall(r"^\| `(\w+)` \|", (root / "docs" / "lab.md").read_text(), re.M)
     assert set(listed) >= {field.name for field in dataclasses.fields(lab.Experiment)} - {"problem", "contenders"}
-
-
-def test_what_is_shipped_can_be_read():
-    for name, path in lab.shipped().items():
-        assert lab.load(path).name == name

@@ -11,9 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import multiduel as md
-from multiduel import files
-from multiduel.lab import results, runner
-from multiduel.lab.experiment import parse, resolve_problem
+from multiduel import files, problems
+from multiduel.engine.play import KINDS
+from multiduel.engine.result import Result
+from multiduel.lab import provenance, results, runner, show
+from multiduel.lab.experiment import parse
 
 SMALL = """
 horizon = 200
@@ -43,25 +45,70 @@ def contents(path):
 
 
 def test_the_panel_is_what_simulate_gives(experiment, tmp_path):
-    panel = runner.run(experiment, tmp_path, threads=1, block=3)
-    whole = md.simulate("uniform", resolve_problem(experiment), horizon=200, runs=4, checkpoints=experiment.marks())
-    (curve,) = panel.curves
-    assert (curve.regret == whole.regret).all()
-    assert (curve.recommended == whole.recommended).all() and (curve.events == whole.events).all()
-    assert curve.checkpoints.tolist() == experiment.marks().tolist() and curve.params == whole.params
-    assert results.read(tmp_path / "small").curves[0].regret.tolist() == curve.regret.tolist()
+    ran = runner.run(experiment, tmp_path, threads=1, block=3)
+    whole = md.simulate("uniform", md.synthetic(5), horizon=200, runs=4, checkpoints=experiment.marks())
+    for panel in (ran, results.read(tmp_path / "small")):
+        (result,) = panel.results
+        assert isinstance(result, Result) and list(result.regrets) == list(KINDS)
+        for field in dataclasses.fields(Result):
+            value, expected = getattr(result, field.name), getattr(whole, field.name)
+            if field.name == "regrets":
+                assert all((value[kind] == expected[kind]).all() for kind in KINDS)
+            elif field.name not in ("seconds", "compile_seconds"):
+                assert (value == expected) if not hasattr(value, "shape") else (value == expected).all(), field.name
+        assert panel.line("uniform").result is result and panel.problem.matrix.tolist() == md.synthetic(5).matrix.tolist()
 
 
-def test_the_experiment_chooses_the_kind_of_regret(folder, experiment, tmp_path):
-    strong = runner.run(dataclasses.replace(experiment, regret="strong", title="New"), tmp_path)  # nothing is played
-    assert (strong.curves[0].regret > results.Folder.panel(folder).curves[0].regret)[:, -1].all()
+def test_a_kind_of_regret_is_filed_under_its_own_name(experiment, tmp_path):
+    panel = runner.run(dataclasses.replace(experiment, regret="weak", name="weak"), tmp_path, threads=1)
+    (line,) = panel.lines
+    whole = md.simulate("uniform", md.synthetic(5), horizon=200, runs=4, checkpoints=experiment.marks())
+    assert (line.regret == whole.regrets["weak"]).all() and (line.result.regret == whole.regrets["average"]).all()
+    stored = pq.read_table(tmp_path / "weak" / "results.parquet")
+    for kind in KINDS:
+        assert stored[kind].to_pylist() == whole.regrets[kind].ravel().tolist()
+    folder = tmp_path / "weak"
+    for kind, tag in (("weak", ""), ("strong", "-strong")):  # both from the same folder
+        paths = show.write(results.read(folder), folder, regret=kind)
+        assert [path.name for path in paths] == [f"regret{tag}.png", f"regret{tag}.svg", f"summary{tag}.md", f"summary{tag}.json"]
+        (summary,) = json.loads(paths[3].read_text())["contenders"]
+        assert summary["mean"] == whole.regrets[kind][:, -1].mean()
+        assert f"regret: {kind}" in paths[2].read_text() and f"regret{tag}.svg" in paths[2].read_text()
+        assert paths[1].read_text() != (folder / "regret.svg").read_text() or not tag
+        table = show.panel_table(panel, kind)
+        assert str(table.title).startswith(f"{kind.capitalize()} regret on")
+        assert list(table.columns[2].cells) == [f"{summary['mean']:.4g}"]
+    with pytest.raises(md.BadInput, match="'regret' must be one of average, strong, weak, slots"):
+        panel.showing("strnog")
+
+
+def test_titles_labels_and_the_kind_of_regret_may_change(folder, experiment, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "on_threads", None)  # nothing is played
+    contenders = (dataclasses.replace(experiment.contenders[0], label="Any two"),)
+    strong = runner.run(dataclasses.replace(experiment, regret="strong", title="New", contenders=contenders), tmp_path)
+    assert (strong.lines[0].regret > folder.panel().lines[0].regret)[:, -1].all()
     assert results.find_folder(folder.path).experiment.title == "New"
+    assert set(pq.read_table(folder.path / "results.parquet")["label"].to_pylist()) == {"Any two"}
+
+
+def test_the_folder_holds_its_problem(folder, experiment, tmp_path):
+    kept = results.read(folder.path).problem
+    assert kept.to_json() == md.synthetic(5).to_json() and (kept.utilities == md.synthetic(5).utilities).all()
+    file = folder.path / "problem.csv"
+    whole = file.read_bytes()
+    other = md.cyclic(5)
+    for damage in (lambda: file.write_bytes(whole[:-30]), lambda: problems.write_csv(other, file), file.unlink):
+        damage()
+        with pytest.raises(md.BadInput, match=r"problem.csv'.*(must|is not the problem that was played)"):
+            results.read(folder.path)
+    runner.run(experiment, tmp_path)
+    assert file.read_bytes() == whole
 
 
 def test_every_part_tells_where_it_comes_from(folder):
     part = folder.path / "parts" / folder.blocks()[0].file
     facts = json.loads(pq.read_metadata(part).metadata[results.KEY])
-    assert facts["version"] == md.__version__ and facts["seed"] == 0 and facts["policy"] == "uniform"
+    assert facts["version"] == md.__version__ and facts["seed"] == 0 and facts["policy"] == facts["contender"] == "uniform"
     assert facts["parameters"]["horizon"] == 200
     assert {"python", "numpy", "numba", "scipy", "pyarrow"} <= set(facts["packages"])
     assert pq.ParquetFile(part).metadata.row_group(0).column(3).compression == "ZSTD"
@@ -71,7 +118,8 @@ def test_the_merged_table(folder):
     table = pq.read_table(folder.path / "results.parquet")
     assert table.num_rows == 4 * 5
     assert table["run"].to_pylist() == [run for run in range(4) for _ in range(5)]
-    assert set(table["label"].to_pylist()) == {"uniform"}
+    assert table.schema.names[:4] == ["contender", "label", "policy", "run"]
+    assert all(set(table[name].to_pylist()) == {"uniform"} for name in ("contender", "label", "policy"))
     assert "seconds" not in table.schema.names
 
 
@@ -85,12 +133,12 @@ def test_other_parameters_are_refused_and_nothing_changes(folder, experiment, ch
 
 def test_other_contenders_and_other_code_are_refused(folder, experiment, tmp_path, monkeypatch):
     before = contents(folder.path)
-    other = dataclasses.replace(experiment.contenders[0], policy="multi-rucb", label="x")
+    other = dataclasses.replace(experiment.contenders[0], policy="multi-rucb", id="x", label="x")
     with pytest.raises(md.BadInput, match=r"contender 1 was .*uniform.*, now it is .*multi-rucb"):
         runner.run(dataclasses.replace(experiment, contenders=(other,)), tmp_path)
     with pytest.raises(md.BadInput, match="there were 1 contenders, now there are 2"):
         runner.run(dataclasses.replace(experiment, contenders=(*experiment.contenders, other)), tmp_path)
-    monkeypatch.setattr(results, "code_digest", lambda *policies: "edited")
+    monkeypatch.setattr(provenance, "code_digest", lambda *policies: "edited")
     with pytest.raises(md.BadInput, match="another state of multiduel's code"):
         runner.run(experiment, tmp_path)
     monkeypatch.setattr(md, "__version__", "99.0")
@@ -131,7 +179,7 @@ def test_a_folder_of_other_things_is_refused(experiment, tmp_path):
     assert [file.name for file in (tmp_path / "small").iterdir()] == ["thesis.txt"]
 
 
-@pytest.mark.parametrize("text", ["{", '{"format": "multiduel-results-1"}', '{"format": "multiduel-results-0"}', "[]", "5"])
+@pytest.mark.parametrize("text", ["{", '{"format": "multiduel-results-2"}', '{"format": "multiduel-results-1"}', "[]", "5"])
 def test_a_damaged_or_foreign_manifest(folder, text):
     (folder.path / "experiment.json").write_text(text)
     with pytest.raises(md.BadInput, match=r"is damaged|must hold results of format"):
@@ -160,7 +208,7 @@ def test_a_disk_that_is_full_keeps_what_is_done(experiment, tmp_path, monkeypatc
         runner.run(experiment, tmp_path, threads=1)
     monkeypatch.undo()
     assert len(os.listdir(tmp_path / "small" / "parts")) == 2  # and no drafts
-    assert len(runner.run(experiment, tmp_path).curves[0].regret) == 4
+    assert len(runner.run(experiment, tmp_path).results[0].regret) == 4
 
 
 def test_a_read_only_folder(experiment, tmp_path, monkeypatch):

@@ -107,7 +107,9 @@ def test_progress_counts_rounds(tmp_path):
 
 def test_policies_that_must_know_the_horizon_are_told_each_checkpoint(tmp_path):
     experiment = parse(SLOW.replace("300_000", "3000"), "slow.toml")
-    regret = runner.run(experiment, tmp_path).curves[2].regret
+    panel = runner.run(experiment, tmp_path)
+    regret = panel.line("if1").result.regret
+    assert [result.slate_size for result in panel.results] == [4, 4, 2]  # two-dueling policies compare two
     mark = int(experiment.marks()[-3])
     ends_there = md.simulate("if1", md.synthetic(16), horizon=mark, runs=3, checkpoints=[mark])
     assert (regret[:, -3] == ends_there.regret[:, 0]).all()

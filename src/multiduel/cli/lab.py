@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 Out = Annotated[Path, typer.Option(help="Folder of results: each experiment gets a folder of its name in it.")]
-Data = Annotated[Path | None, typer.Option(help="Folder of real data; MULTIDUEL_DATA if not given.")]
+Data = Annotated[Path | None, typer.Option(help="Folder of data; that of MULTIDUEL_DATA if not given.")]
 Threads = Annotated[int | None, typer.Option(help="All cores if not given. Numbers do not depend on it.")]
 Cluster = Annotated[
     str | None,
@@ -45,45 +45,52 @@ def run(
     """Run experiments from files. Stop it when you like, even with kill -9: the same command goes on where it was."""
     from multiduel.lab import experiment as experiments
     from multiduel.lab import figures, runner
+    from multiduel.lab.paper import panels
 
     if listed:
-        shipped = [experiments.load(path) for path in experiments.shipped().values()]
-        width = max((len(experiment.name) for experiment in shipped), default=0)
-        for experiment in shipped:
+        all_shipped = [experiments.load(path) for path in panels.shipped().values()]
+        width = max((len(experiment.name) for experiment in all_shipped), default=0)
+        for experiment in all_shipped:
             print(f"{experiment.name.ljust(width)}  {experiment.title}")
         return
     if not files:
         raise BadInput("Name an experiment: a file ending in .toml, or a name from 'multiduel run --list'.")
-    asked = [_find(name) for name in files]
-    names = [experiment.name for experiment in asked]
+    choices = [_find(name) for name in files]
+    names = [experiment.name for experiment in choices]
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Experiments of one call must have different names. Got '{name}' {names.count(name)} times.")
     figures.check("regret.png")
-    for experiment in asked:
+    for file, experiment in zip(files, choices, strict=True):
         if quick:
             experiment = experiments.quick(experiment)
+        problem = None
+        if file in panels.shipped():
+            experiment, problem = panels.with_problem(experiment, data)
         with progress_line(experiment.name) as progress:
-            panel = runner.run(experiment, out, data=data, threads=threads, cluster=cluster, progress=progress)
+            panel = runner.run(experiment, out, problem=problem, data=data, threads=threads, cluster=cluster, progress=progress)
         _show(panel, out / experiment.name)
 
 
 @app.command()
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="An experiment's folder of results, or one of several.")],
+    regret: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Another kind than the experiment's, in files of its own.")
+    ] = None,
 ) -> None:
-    """Make the figure and the summary anew from the parts of a finished run."""
+    """Make the figure and the summary anew from the folder of a finished run, and from nothing else."""
     from multiduel.lab import figures, results
 
     figures.check("regret.png")
-    found = sorted(path.parent for path in folder.glob(f"*/{results.MANIFEST}"))
-    if (folder / results.MANIFEST).exists() or not found:
-        found = [folder]
-    for path in found:
-        _show(results.read(path), path)
+    folders = sorted(path.parent for path in folder.glob(f"*/{results.MANIFEST}"))
+    if (folder / results.MANIFEST).exists() or not folders:
+        folders = [folder]
+    for path in folders:
+        _show(results.read(path), path, regret)
     from multiduel.lab.paper import reproduction as paper
 
-    if paper.is_here(folder):
+    if regret is None and paper.is_here(folder):
         print(f"Wrote {paper.rebuild(folder)}")
 
 
@@ -101,20 +108,18 @@ def paper(
     Stop it when you like: the same command goes on where it was. Without the MSLR data, rankers of a generated corpus take
     their place, and every title says so.
     """
-    from multiduel.lab.experiment import MSLR_FILE
     from multiduel.lab.paper import reproduction as whole_paper
 
     folder = out or Path("results", "paper-quick" if quick else "paper")
-    written = whole_paper.paper(
-        folder, quick=quick, data=data, mslr=mslr or MSLR_FILE, threads=threads, cluster=cluster, watch=progress_line
-    )
-    print(f"Wrote {written}")
+    page = whole_paper.paper(folder, quick=quick, data=data, mslr=mslr, threads=threads, cluster=cluster, watch=progress_line)
+    print(f"Wrote {page}")
 
 
 def _find(name: str) -> Experiment:
     from multiduel.lab import experiment as experiments
+    from multiduel.lab.paper import panels
 
-    shipped = experiments.shipped()
+    shipped = panels.shipped()
     if name in shipped:
         return experiments.load(shipped[name])
     if not name.endswith(".toml") and not Path(name).exists():
@@ -123,13 +128,13 @@ def _find(name: str) -> Experiment:
     return experiments.load(name)
 
 
-def _show(panel: Panel, folder: Path) -> None:
+def _show(panel: Panel, folder: Path, regret: str | None = None) -> None:
     from multiduel.lab import show
 
-    written = show.write(panel, folder)
+    paths = show.write(panel, folder, regret=regret)
     screen = console()
-    screen.print(show.results_table(show.as_results(panel)))
-    screen.print(f"Wrote {', '.join(path.name for path in written)} in {folder}", soft_wrap=True)
+    screen.print(show.panel_table(panel, regret))
+    screen.print(f"Wrote {', '.join(path.name for path in paths)} in {folder}", soft_wrap=True)
 
 
 @contextmanager

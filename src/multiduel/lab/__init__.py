@@ -1,1 +1,1 @@
-"""For researchers: what to make of simulations. So far a summary table, the regret figure, and files written whole."""
+"""For researchers: experiments from files, results in folders, tables and figures of them. The paper is in lab.paper."""

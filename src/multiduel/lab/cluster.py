@@ -15,7 +15,7 @@ from typing import Any
 
 from multiduel.engine.result import Result
 from multiduel.inputs import BadInput
-from multiduel.lab.runner import TICK, Played, Task, play
+from multiduel.lab.task import TICK, Played, Task, play
 
 CONNECT = 10.0  # seconds to reach a scheduler
 PATIENCE = 60.0  # seconds without any worker before we give up
@@ -101,7 +101,7 @@ def _result(distributed: Any, future: Any, task: Task, address: str) -> Result:
     from concurrent.futures import CancelledError
 
     block = task.block
-    which = f"runs {block.first_run} to {block.first_run + block.runs - 1} of '{task.policy}'"
+    which = f"runs {block.first_run} to {block.first_run + block.runs - 1} of '{block.contender}'"
     try:
         result: Result = future.result()
     except distributed.scheduler.KilledWorker:

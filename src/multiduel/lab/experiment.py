@@ -1,5 +1,7 @@
 """Experiments are data: which problem, which contenders, how long, how often. A TOML file or a dataclass holds one.
 
+An experiment is known by its name and a contender by its id; titles and labels are only shown.
+
 >>> experiment = parse('''
 ... horizon = 1e4
 ... runs = 5
@@ -11,7 +13,7 @@
 ... slate_size = 4
 ... params = { alpha = 0.6 }
 ... ''', "small.toml")
->>> experiment.name, experiment.horizon, experiment.contenders[0].label
+>>> experiment.name, experiment.horizon, experiment.contenders[0].id
 ('small', 10000, 'multi-rucb')
 """
 
@@ -22,36 +24,24 @@ import itertools
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from multiduel import problems
 from multiduel.arrays import Ints
 from multiduel.engine.play import KINDS as REGRETS
 from multiduel.engine.registry import find, resolve
-from multiduel.inputs import BadInput, did_you_mean, whole
+from multiduel.inputs import BadInput, choice, did_you_mean, no_others, text, truth, whole
 from multiduel.kernels.contract import FOREVER
-from multiduel.problems import Problem
+from multiduel.lab import problem as problem_tables
+from multiduel.problems import BENCHMARKS
 
-PANELS = Path(__file__).with_name("paper") / "panels"  # experiments that come with the package
-
-# What each kind of problem may be told besides its kind.
-PROBLEMS: dict[str, tuple[str, ...]] = {
-    "synthetic": ("arms", "link"),
-    "random": ("arms", "link", "seed"),
-    "bradley-terry": ("arms", "seed", "scale"),
-    "tournament": ("arms", "seed", "condorcet"),
-    "cyclic": ("arms", "gap", "cycle_gap", "condorcet"),
-    "csv": ("file",),
-    "mslr": ("arms", "file"),
-}
-MSLR_FILE = "mslr_informational_24_total_order_margin.csv"
-MOST = {"horizon": FOREVER, "runs": 1_000_000, "checkpoints": 100_000, "arms": 100_000}
-DATA = "MULTIDUEL_DATA"  # the environment variable that names the folder of real data
+# What would only fill the memory is refused.
+MOST = {"horizon": FOREVER, "runs": 1_000_000, "checkpoints": 100_000}
+KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,19 +49,28 @@ class Contender:
     """A policy with its parameters, as one line of the figure."""
 
     policy: str
-    label: str = ""  # the policy's name if not given
+    id: str = ""  # what results are filed under: the policy's name if not given
+    label: str = ""  # what is shown: the id if not given
     params: dict[str, Any] = field(default_factory=dict)
     slate_size: int | None = None  # the experiment's if not given; two-dueling policies compare two
     runs: int | None = None  # the experiment's if not given
     rival: bool = False  # drawn as a dashed line
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", self.id or self.policy)
+        object.__setattr__(self, "label", self.label or self.id)
+        if not isinstance(self.id, str) or not re.fullmatch(KEBAB, self.id) or len(self.id) > LONGEST_ID:
+            rule = f"small letters and digits with single dashes between, at most {LONGEST_ID}"
+            raise BadInput(f"'id' of a contender must be of {rule}. Got {self.id!r}.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """One problem, several contenders, and how they are measured."""
 
-    name: str  # of its folder of results
-    title: str = ""
+    name: str  # what it is known by, and its folder of results
+    title: str = ""  # over the figure
+    short: str = ""  # in sentences and tables: the title if not given
     problem: dict[str, Any]
     contenders: tuple[Contender, ...]
     slate_size: int = 2
@@ -83,6 +82,12 @@ class Experiment:
     benchmark: str = "condorcet"
     reset_horizon: bool = True  # policies that must know the horizon play one run per checkpoint, told it ends there
 
+    def __post_init__(self) -> None:
+        ids = [contender.id for contender in self.contenders]
+        for number, id in enumerate(ids, 1):
+            if ids.count(id) > 1:
+                raise BadInput(f"contender {number}: each needs an 'id' of its own. Got '{id}' {ids.count(id)} times.")
+
     def marks(self) -> Ints:
         """The rounds at which regret is recorded."""
         if not isinstance(self.checkpoints, int):
@@ -92,11 +97,19 @@ class Experiment:
         spaced = np.geomspace(1, self.horizon, self.checkpoints)
         return np.unique(spaced.astype(np.int64).clip(1, self.horizon))
 
+    def contender(self, id: str) -> Contender:
+        for contender in self.contenders:
+            if contender.id == id:
+                return contender
+        ids = [contender.id for contender in self.contenders]
+        raise BadInput(f"'{self.name}' has no contender '{id}'.{did_you_mean(id, ids)} It has: {', '.join(ids)}.")
+
     def runs_of(self, contender: Contender) -> int:
         return contender.runs or self.runs
 
     def slate_size_of(self, contender: Contender) -> int:
-        return 2 if find(contender.policy).slate == "two" else contender.slate_size or self.slate_size
+        """What ``simulate`` is told: two-dueling policies compare two, whatever it is."""
+        return contender.slate_size or self.slate_size
 
     def to_json(self) -> dict[str, Any]:
         """What ``from_json`` takes back."""
@@ -137,11 +150,6 @@ def from_json(table: Mapping[str, Any], where: str | os.PathLike[str]) -> Experi
         raise BadInput(f"'{where}': {error}") from None
 
 
-def shipped() -> dict[str, Path]:
-    """The experiments that come with the package, by name."""
-    return {path.stem: path for path in sorted(PANELS.glob("*.toml"))}
-
-
 def quick(experiment: Experiment) -> Experiment:
     """A small version for a first look, in a folder of its own."""
     horizon = min(experiment.horizon, 10_000)
@@ -161,39 +169,8 @@ def quick(experiment: Experiment) -> Experiment:
     )
 
 
-def resolve_problem(experiment: Experiment, data: Path | None = None) -> Problem:
-    """The experiment's problem. ``data`` is the folder of real data, that of MULTIDUEL_DATA if not given."""
-    given = dict(experiment.problem)
-    kind = given.pop("kind")
-    arms = given.pop("arms", 48)
-    if kind == "csv":
-        return problems.read_csv(given["file"])
-    if kind == "mslr":
-        return _mslr(given.get("file", MSLR_FILE), experiment.problem.get("arms", 24), data)
-    made = {
-        "synthetic": problems.synthetic,
-        "random": problems.random_utilities,
-        "bradley-terry": problems.bradley_terry,
-        "tournament": problems.random_tournament,
-        "cyclic": problems.cyclic,
-    }
-    return made[kind](arms, **given)  # type: ignore[operator, no-any-return]
-
-
-def _mslr(name: str, arms: int, data: Path | None) -> Problem:
-    folder = data or (Path(os.environ[DATA]) if os.environ.get(DATA) else None)
-    if folder is None:
-        from multiduel.lab.paper.stand_in import stand_in
-
-        return stand_in(arms)
-    problem = problems.read_csv(folder / name)
-    if problem.n_arms != arms:
-        raise BadInput(f"'arms' of the problem must be {problem.n_arms}, as many as '{name}' has. Got {arms}.")
-    return problem
-
-
 def _experiment(table: dict[str, Any]) -> Experiment:
-    _refuse_unknown(table, _names(Experiment), "an experiment")
+    no_others(table, _names(Experiment), "an experiment")
     for name in ("problem", "contenders", "horizon"):
         if name not in table:
             raise BadInput(f"'{name}' is missing.")
@@ -202,26 +179,27 @@ def _experiment(table: dict[str, Any]) -> Experiment:
     name = table["name"]
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BadInput(f"'name' names a folder: it must be of letters, digits, dots, dashes, underscores. Got {name!r}.")
-    table["title"] = _text("title", table.get("title", ""))
+    for key in ("title", "short"):
+        text(key, table.get(key, ""))
     for key, least in (("slate_size", 2), ("horizon", 1), ("runs", 1), ("seed", 0)):
         if key in table:
-            table[key] = _at_most(key, whole(key, table[key], least, of="experiment"))
+            table[key] = whole(key, table[key], least, MOST.get(key), of="experiment")
     table["checkpoints"] = _checkpoints(table.get("checkpoints", 50), table["horizon"])
-    _choice("regret", table.get("regret", "average"), REGRETS)
-    _choice("benchmark", table.get("benchmark", "condorcet"), problems.BENCHMARKS)
-    table["reset_horizon"] = _truth("reset_horizon", table.get("reset_horizon", True))
-    table["problem"] = _problem(table["problem"])
-    table["contenders"] = tuple(_contender(number, given) for number, given in enumerate(table["contenders"], 1))
+    choice("regret", table.get("regret", "average"), REGRETS)
+    choice("benchmark", table.get("benchmark", "condorcet"), BENCHMARKS)
+    truth("reset_horizon", table.get("reset_horizon", True))
+    table["problem"] = problem_tables.check(table["problem"])
+    table["contenders"] = tuple(_contender(number, entry) for number, entry in enumerate(table["contenders"], 1))
     experiment = Experiment(**table)
     _check_contenders(experiment)
     return experiment
 
 
-def _contender(number: int, given: Any) -> Contender:
+def _contender(number: int, entry: Any) -> Contender:
     which = f"contender {number}"
-    if not isinstance(given, Mapping):
-        raise BadInput(f"{which} must be a table with a 'policy'. Got {given!r}.")
-    table = dict(given)
+    if not isinstance(entry, Mapping):
+        raise BadInput(f"{which} must be a table with a 'policy'. Got {entry!r}.")
+    table = dict(entry)
     if not isinstance(table.get("policy"), str):
         raise BadInput(f"{which} must name its 'policy'. Got {table.get('policy')!r}.")
     params = table.get("params", {})
@@ -229,7 +207,7 @@ def _contender(number: int, given: Any) -> Contender:
     for name in table:
         if name not in known and name in find(table["policy"]).params._fields:
             raise BadInput(f"{which}: '{name}' belongs into 'params', such as params = {{ {name} = {table[name]} }}.")
-    _refuse_unknown(table, known, which)
+    no_others(table, known, which)
     if not isinstance(params, Mapping):
         raise BadInput(f"'params' of {which} must be a table, such as params = {{ alpha = 1.01 }}. Got {params!r}.")
     for name in ("slate_size", "horizon"):
@@ -240,10 +218,15 @@ def _contender(number: int, given: Any) -> Contender:
             raise BadInput(f"'{name}' among the 'params' of {which} must be a number, a word, true or false. Got {value!r}.")
     for key, least in (("slate_size", 2), ("runs", 1)):
         if table.get(key) is not None:
-            table[key] = _at_most(key, whole(key, table[key], least, of=which))
-    table["label"] = _text("label", table.get("label") or table["policy"])
-    table["rival"] = _truth("rival", table.get("rival", False))
-    return Contender(**{**table, "params": dict(params)})
+            table[key] = whole(key, table[key], least, MOST.get(key), of=which)
+    for key in ("id", "label"):
+        text(key, table.get(key, ""))
+    truth("rival", table.get("rival", False))
+    try:
+        find(table["policy"])
+        return Contender(**{**table, "params": dict(params)})
+    except BadInput as error:
+        raise BadInput(f"{which}: {error}") from None
 
 
 def _check_contenders(experiment: Experiment) -> None:
@@ -259,34 +242,10 @@ def _check_contenders(experiment: Experiment) -> None:
             raise BadInput(f"contender {number}: each needs a 'label' of its own. Got '{contender.label}' twice.")
 
 
-def _problem(given: Any) -> dict[str, Any]:
-    if not isinstance(given, Mapping) or "kind" not in given:
-        raise BadInput(f"'problem' must be a table with a 'kind': {', '.join(PROBLEMS)}.")
-    problem = dict(given)
-    kind = problem["kind"]
-    _choice("kind", kind, PROBLEMS)
-    _refuse_unknown(problem, ("kind", *PROBLEMS[kind]), f"a problem of kind '{kind}'")
-    for key, least in (("arms", 1), ("seed", 0)):
-        if key in problem:
-            problem[key] = _at_most(key, whole(key, problem[key], least, of="problem"))
-    for key in ("scale", "gap", "cycle_gap"):
-        if key in problem and (isinstance(problem[key], bool) or not isinstance(problem[key], int | float)):
-            raise BadInput(f"'{key}' of the problem must be a number. Got {problem[key]!r}.")
-    if "condorcet" in problem:
-        _truth("condorcet", problem["condorcet"])
-    if "link" in problem:
-        _choice("link", problem["link"], problems.LINKS)
-    if kind == "csv" and "file" not in problem:
-        raise BadInput("A problem of kind 'csv' must name its 'file'.")
-    if "file" in problem:
-        _text("file", problem["file"])
-    return problem
-
-
-def _checkpoints(given: Any, horizon: int) -> int | tuple[int, ...]:
-    if not isinstance(given, list | tuple):
-        return _at_most("checkpoints", whole("checkpoints", given, 1, of="experiment"))
-    marks = tuple(whole("checkpoints", mark, 1, of="experiment") for mark in given)
+def _checkpoints(value: Any, horizon: int) -> int | tuple[int, ...]:
+    if not isinstance(value, list | tuple):
+        return whole("checkpoints", value, 1, MOST["checkpoints"], of="experiment")
+    marks = tuple(whole("checkpoints", mark, 1, of="experiment") for mark in value)
     if not marks or any(b <= a for a, b in itertools.pairwise(marks)):
         raise BadInput(f"'checkpoints' must be rounds in ascending order. Got {list(marks)[:8]}.")
     if marks[-1] > horizon:
@@ -294,37 +253,5 @@ def _checkpoints(given: Any, horizon: int) -> int | tuple[int, ...]:
     return marks
 
 
-def _at_most(name: str, value: int) -> int:
-    """What would only fill the memory is refused."""
-    most = MOST.get(name)
-    if most is not None and value > most:
-        raise BadInput(f"'{name}' must be at most {most:,}. Got {value:,}.")
-    return value
-
-
 def _names(kind: Any) -> tuple[str, ...]:
     return tuple(entry.name for entry in dataclasses.fields(kind))
-
-
-def _refuse_unknown(table: Mapping[str, Any], known: Iterable[str], what: str) -> None:
-    for name in table:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise BadInput(f"{what} has no '{name}'.{hint} It has: {', '.join(known)}.")
-
-
-def _choice(name: str, given: Any, known: Iterable[str]) -> None:
-    if not isinstance(given, str) or given not in known:
-        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got {given!r}.{did_you_mean(str(given), known)}")
-
-
-def _text(name: str, given: Any) -> str:
-    if not isinstance(given, str):
-        raise BadInput(f"'{name}' must be text in quotes. Got {given!r}.")
-    return given
-
-
-def _truth(name: str, given: Any) -> bool:
-    if not isinstance(given, bool):
-        raise BadInput(f"'{name}' must be true or false. Got {given!r}.")
-    return given

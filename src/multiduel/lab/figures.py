@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from multiduel.arrays import Floats
 from multiduel.engine.result import Result
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,65 +54,84 @@ def regret_plot(
     kind: str | None = None,
     scale: str = "log",
     title: str | None = None,
+    labels: Sequence[str] = (),
     rivals: Sequence[bool] = (),
+    regret: str = "average",
 ) -> None:
     """Draw the mean regret of each result over rounds, with the 95% interval of the mean as a band.
 
     ``kind`` is "png" or "svg", by the file's ending if not given. ``scale`` is "log" (both axes) or "linear".
-    ``rivals`` says of each result whether its line is dashed.
+    ``labels`` name the lines, the policies if not given; ``rivals`` says of each whether it is dashed. ``regret`` is the
+    kind that is drawn.
     """
     kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
     check(f"plot.{kind}", scale)
     if not results:
         raise BadInput("A plot must show at least 1 result. Got none.")
+    choice("regret", regret, results[0].regrets)
     import matplotlib as mpl
+
+    names = labels or [_name(results, number) for number in range(len(results))]
+    curves = [_Curve(result, regret, name) for result, name in zip(results, names, strict=True)]
 
     with mpl.rc_context():
         mpl.rcdefaults()  # the same figure on every machine
         mpl.rcParams.update(STYLE)
-        figure = _draw(results, scale, title, rivals)
+        figure = _draw(curves, scale, title, rivals)
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure.savefig(file, format=kind, dpi=300, metadata=metadata)
 
 
-def _draw(results: Sequence[Result], scale: str, title: str | None, rivals: Sequence[bool] = ()) -> Figure:
+class _Curve(NamedTuple):
+    """A result as it is drawn: one kind of its regret, under a name."""
+
+    result: Result
+    kind: str
+    name: str
+
+    @property
+    def mean(self) -> Floats:
+        return self.result.regrets[self.kind].mean(axis=0)  # type: ignore[no-any-return]
+
+
+def _draw(curves: Sequence[_Curve], scale: str, title: str | None, rivals: Sequence[bool] = ()) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.add_subplot()
-    for number, result in enumerate(results):
+    for number, curve in enumerate(curves):
         colour = COLOURS[number % len(COLOURS)]
         dash = DASHES[1 if any(rivals[number : number + 1]) else number // len(COLOURS) % len(DASHES)]
-        rounds, mean = result.checkpoints, result.mean
-        seen = (mean > 0) & (rounds >= _begin(results)) if scale == "log" else np.ones(len(mean), bool)
+        rounds, mean = curve.result.checkpoints, curve.mean
+        seen = (mean > 0) & (rounds >= _begin(curves)) if scale == "log" else np.ones(len(mean), bool)
         axes.plot(rounds[seen], mean[seen], color=colour, linestyle=dash, linewidth=1.5, zorder=3)
-        if result.runs > 1:
-            low, high = result.interval()
-            low = low.clip(_floor(results) if scale == "log" else 0.0)
+        if curve.result.runs > 1:
+            low, high = curve.result.interval(kind=curve.kind)
+            low = low.clip(_floor(curves) if scale == "log" else 0.0)
             axes.fill_between(rounds[seen], low[seen], high[seen], color=colour, alpha=0.18, linewidth=0)
-    _dress(axes, results, scale, title)
-    _label_ends(axes, results)
+    _dress(axes, curves, scale, title)
+    _label_ends(axes, curves)
     return figure
 
 
-def _begin(results: Sequence[Result]) -> float:
+def _begin(curves: Sequence[_Curve]) -> float:
     """The round where a logarithmic axis begins."""
-    return max(1.0, max(result.horizon for result in results) / 10.0**DECADES)
+    return max(1.0, max(curve.result.horizon for curve in curves) / 10.0**DECADES)
 
 
-def _floor(results: Sequence[Result]) -> float:
+def _floor(curves: Sequence[_Curve]) -> float:
     """The smallest positive mean regret from there on: where the other axis begins."""
-    means = np.concatenate([result.mean[result.checkpoints >= _begin(results)] for result in results])
+    means = np.concatenate([curve.mean[curve.result.checkpoints >= _begin(curves)] for curve in curves])
     return float(means[means > 0].min()) if (means > 0).any() else 1e-3
 
 
-def _dress(axes: Axes, results: Sequence[Result], scale: str, title: str | None) -> None:
-    first = results[0]
-    end = max(result.horizon for result in results)
-    top = max(float(result.mean.max()) for result in results)
+def _dress(axes: Axes, curves: Sequence[_Curve], scale: str, title: str | None) -> None:
+    first, kind = curves[0].result, curves[0].kind
+    end = max(curve.result.horizon for curve in curves)
+    top = max(float(curve.mean.max()) for curve in curves)
     if scale == "log":
-        axes.set(xscale="log", yscale="log", xlim=(_begin(results), max(end, 2)))
-        axes.set_ylim(bottom=_floor(results))
+        axes.set(xscale="log", yscale="log", xlim=(_begin(curves), max(end, 2)))
+        axes.set_ylim(bottom=_floor(curves))
         axes.grid(which="major", color="0.9", linewidth=0.6)
     else:
         axes.set(xlim=(0, end), ylim=(0, top * 1.08 if top > 0 else 1.0))
@@ -121,19 +141,19 @@ def _dress(axes: Axes, results: Sequence[Result], scale: str, title: str | None)
     axes.set_axisbelow(True)
     spread = f", mean of {first.runs} runs, 95% band" if first.runs > 1 else ", one run"
     axes.set_xlabel("round")
-    axes.set_ylabel("cumulative regret")
+    axes.set_ylabel("cumulative regret" if kind == "average" else f"cumulative {kind} regret")
     axes.set_title(f"{first.problem['label']}{spread}" if title is None else title)
 
 
-def _label_ends(axes: Axes, results: Sequence[Result]) -> None:
+def _label_ends(axes: Axes, curves: Sequence[_Curve]) -> None:
     """Each line's name at its end, in its colour, moved apart where lines end close together."""
     axes.figure.canvas.draw()  # fixes the axes' limits
     to_share = axes.transData + axes.transAxes.inverted()
     floor = axes.get_ylim()[0]
-    ends = [float(to_share.transform((r.horizon, max(float(r.mean[-1]), floor)))[1]) for r in results]
+    ends = [float(to_share.transform((c.result.horizon, max(float(c.mean[-1]), floor)))[1]) for c in curves]
     for number, place in enumerate(_apart(ends, LINE_HEIGHT)):
         axes.text(
-            1.015, place, _name(results, number), color=COLOURS[number % len(COLOURS)],
+            1.015, place, curves[number].name, color=COLOURS[number % len(COLOURS)],
             transform=axes.transAxes, va="center", ha="left", fontsize=8.5,
         )  # fmt: skip
 

@@ -1,61 +1,67 @@
 """Results on disk: Parquet parts that appear whole or not at all, each with where it came from.
 
-    OUT/<experiment>/experiment.json    what was asked for, by which code: written first
+    OUT/<experiment>/experiment.json    the experiment, its problem in words and the code that plays it: written first
+                     problem.csv        the problem's matrix, as `multiduel problem` reads it
                      parts/*.parquet    a contender's block of runs each
                      results.parquet    all parts in one table, once all are there
 
-A row is one run at one checkpoint. How long a part took stands in its metadata and not among its rows, so that
-results.parquet is the same file to the last byte however often the run was interrupted and wherever it was played.
+All that a report needs is in the folder. A row is one run at one checkpoint, with every kind of regret. How long a part
+took stands in its metadata and not among its rows, so that results.parquet is the same file to the last byte however often
+the run was interrupted and wherever it was played.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import importlib.metadata
 import json
 import os
-import platform
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import multiduel
-from multiduel.arrays import Floats, Ints
-from multiduel.engine.registry import find
+from multiduel import problems
+from multiduel.arrays import Floats
+from multiduel.engine.play import KINDS as REGRETS
 from multiduel.engine.result import Result
 from multiduel.files import whole_file
-from multiduel.inputs import BadInput
-from multiduel.lab.experiment import Experiment, from_json
+from multiduel.inputs import BadInput, choice
+from multiduel.lab.experiment import Contender, Experiment, from_json
+from multiduel.lab.provenance import difference, provenance
 from multiduel.problems import Problem
 
-FORMAT = "multiduel-results-1"
-MANIFEST, PARTS, MERGED = "experiment.json", "parts", "results.parquet"
+FORMAT = "multiduel-results-2"
+MANIFEST, PROBLEM, PARTS, MERGED = "experiment.json", "problem.csv", "parts", "results.parquet"
 KEY = b"multiduel"  # of our metadata in a Parquet file
-PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
-ROOMS = ("kernels", "machines", "engine")  # with the policies' own files, the code that decides the numbers
-SHOWN_ONLY = ("title", "label", "rival", "regret")  # fields that decide how results look, not what they are
+OTHER = "Choose another folder with --out, or remove this one. Nothing was changed."
 
 
 @dataclass(frozen=True)
-class Curve:
-    """A contender's regret: one line of the figure."""
+class Line:
+    """A contender and what was measured of it: one line of the figure."""
 
-    label: str
-    policy: str
-    params: dict[str, Any]
-    slate_size: int
-    rival: bool
-    checkpoints: Ints
-    regret: Floats  # runs x checkpoints, of the experiment's kind
-    recommended: Ints  # runs
-    events: Ints  # runs
-    seconds: float  # of all runs together, as if one after the other
-    compile_seconds: float
+    contender: Contender
+    result: Result
+    shown: str  # the kind of regret that the experiment shows
+
+    @property
+    def id(self) -> str:
+        return self.contender.id
+
+    @property
+    def label(self) -> str:
+        return self.contender.label
+
+    @property
+    def regret(self) -> Floats:
+        """Of the kind that is shown: runs x checkpoints."""
+        return self.result.regrets[self.shown]
+
+    @property
+    def final(self) -> Floats:
+        """The same at the last checkpoint, one value per run."""
+        return self.regret[:, -1]
 
 
 @dataclass(frozen=True)
@@ -63,22 +69,35 @@ class Panel:
     """An experiment's results."""
 
     experiment: Experiment
-    problem: dict[str, Any]
-    curves: tuple[Curve, ...]
+    problem: Problem
+    results: tuple[Result, ...]  # of its contenders, in their order
     provenance: dict[str, Any]
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        pairs = zip(self.experiment.contenders, self.results, strict=True)
+        return tuple(Line(contender, result, self.experiment.regret) for contender, result in pairs)
+
+    def line(self, id: str) -> Line:
+        """The line of the contender with this id."""
+        return self.lines[self.experiment.contenders.index(self.experiment.contender(id))]
+
+    def showing(self, regret: str) -> Panel:
+        """The same results, another kind of regret shown."""
+        return replace(self, experiment=replace(self.experiment, regret=choice("regret", regret, REGRETS)))
 
 
 @dataclass(frozen=True)
 class Block:
     """Some runs of a contender: what is played in one go and stored as one part."""
 
-    contender: int
+    contender: str  # its id
     first_run: int
     runs: int
 
     @property
     def file(self) -> str:
-        return f"{self.contender:03}-runs-{self.first_run:06}-{self.first_run + self.runs - 1:06}.parquet"
+        return f"{self.contender}-runs-{self.first_run:06}-{self.first_run + self.runs - 1:06}.parquet"
 
 
 @dataclass(frozen=True)
@@ -87,7 +106,7 @@ class Folder:
 
     path: Path
     experiment: Experiment
-    problem: dict[str, Any]
+    problem: Problem
     provenance: dict[str, Any]
     block: int  # runs per part
 
@@ -97,11 +116,11 @@ class Folder:
 
     def blocks(self) -> list[Block]:
         """All there are; the first of every contender first, so that one policy compiles while others play."""
-        runs = [self.experiment.runs_of(contender) for contender in self.experiment.contenders]
+        runs = {contender.id: self.experiment.runs_of(contender) for contender in self.experiment.contenders}
         return [
-            Block(number, first, min(self.block, most - first))
-            for first in range(0, max(runs), self.block)
-            for number, most in enumerate(runs)
+            Block(id, first, min(self.block, most - first))
+            for first in range(0, max(runs.values()), self.block)
+            for id, most in runs.items()
             if first < most
         ]
 
@@ -115,18 +134,19 @@ class Folder:
 
         marks = len(result.checkpoints)
         columns = {
-            "contender": np.full(block.runs * marks, block.contender, np.int16),
+            "contender": pa.repeat(block.contender, block.runs * marks),
             "run": np.repeat(np.arange(block.first_run, block.first_run + block.runs), marks),
             "round": np.tile(result.checkpoints, block.runs),
-            **{kind: values.ravel() for kind, values in result.regrets.items()},
+            **{kind: result.regrets[kind].ravel() for kind in REGRETS},
             "recommended": np.repeat(result.recommended, marks),
             "events": np.repeat(result.events, marks),
         }
         facts = {
             **self.provenance,
-            "label": self.experiment.contenders[block.contender].label,
+            "contender": block.contender,
             "policy": result.policy,
             "params": result.params,
+            "slate_size": result.slate_size,
             "seconds": result.seconds,
             "compile_seconds": result.compile_seconds,
         }
@@ -136,14 +156,14 @@ class Folder:
         """All parts as one table with the contenders' names, sorted by contender, run and round."""
         import pyarrow as pa
 
-        tables = [self._table(block) for block in sorted(self.blocks(), key=lambda block: block.file)]
-        table = pa.concat_tables(tables)
-        labels = pa.array([contender.label for contender in self.experiment.contenders])
-        policies = pa.array([contender.policy for contender in self.experiment.contenders])
-        of = table["contender"].combine_chunks()
-        table = table.add_column(1, "policy", policies.take(of)).add_column(1, "label", labels.take(of))
+        tables = []
+        for contender in self.experiment.contenders:
+            for table in map(self._table, self._blocks_of(contender)):
+                for name, value in (("policy", contender.policy), ("label", contender.label)):
+                    table = table.add_column(1, name, pa.repeat(value, table.num_rows))
+                tables.append(table)
         target = self.path / MERGED
-        _write(target, _parquet(table.combine_chunks(), self.provenance))
+        _write(target, _parquet(pa.concat_tables(tables).combine_chunks(), self.provenance))
         return target
 
     def panel(self) -> Panel:
@@ -154,31 +174,42 @@ class Folder:
                 f"'{self.path}' is not finished: {missing} of {len(self.blocks())} parts are missing. "
                 "The command that began it goes on where it was."
             )
-        return Panel(self.experiment, self.problem, tuple(self._curves()), self.provenance)
+        results = tuple(self._result(contender) for contender in self.experiment.contenders)
+        return Panel(self.experiment, self.problem, results, self.provenance)
 
-    def _curves(self) -> Iterator[Curve]:
-        marks = self.experiment.marks()
-        for number, contender in enumerate(self.experiment.contenders):
-            blocks = [block for block in self.blocks() if block.contender == number]
-            tables = [self._table(block) for block in blocks]
-            facts = [self._facts(block) or {} for block in blocks]
-            regret, recommended, events = (
-                np.concatenate([table[name].to_numpy() for table in tables]).reshape(-1, len(marks))
-                for name in (self.experiment.regret, "recommended", "events")
-            )
-            yield Curve(
-                label=contender.label,
-                policy=contender.policy,
-                params=facts[0]["params"],
-                slate_size=self.experiment.slate_size_of(contender),
-                rival=contender.rival,
-                checkpoints=marks,
-                regret=regret,
-                recommended=recommended[:, 0].copy(),
-                events=events[:, 0].copy(),
-                seconds=sum(fact["seconds"] for fact in facts),
-                compile_seconds=sum(fact["compile_seconds"] for fact in facts),
-            )
+    def _blocks_of(self, contender: Contender) -> list[Block]:
+        return [block for block in self.blocks() if block.contender == contender.id]
+
+    def _result(self, contender: Contender) -> Result:
+        """What ``simulate`` would have returned for all runs of a contender."""
+        experiment, marks = self.experiment, self.experiment.marks()
+        blocks = self._blocks_of(contender)
+        tables = [self._table(block) for block in blocks]
+        facts = [self._facts(block) or {} for block in blocks]
+
+        def column(name: str) -> Any:
+            return np.concatenate([table[name].to_numpy() for table in tables]).reshape(-1, len(marks))
+
+        return Result(
+            policy=contender.policy,
+            params=facts[0]["params"],
+            problem=self._described,
+            slate_size=facts[0]["slate_size"],
+            horizon=experiment.horizon,
+            runs=experiment.runs_of(contender),
+            seed=experiment.seed,
+            benchmark=experiment.benchmark,
+            checkpoints=marks,
+            regrets={kind: column(kind) for kind in REGRETS},
+            recommended=column("recommended")[:, 0].copy(),
+            events=column("events")[:, 0].copy(),
+            seconds=sum(fact["seconds"] for fact in facts),
+            compile_seconds=sum(fact["compile_seconds"] for fact in facts),
+        )
+
+    @cached_property
+    def _described(self) -> dict[str, Any]:
+        return self.problem.to_json()
 
     def _table(self, block: Block) -> Any:
         import pyarrow.parquet as pq
@@ -208,15 +239,42 @@ def read(folder: str | Path) -> Panel:
 
 def find_folder(path: Path) -> Folder:
     """An experiment's folder that is there."""
+    manifest = _read_manifest(path)
+    experiment = from_json(manifest["experiment"], path / MANIFEST)
+    return Folder(path, experiment, _read_problem(path, manifest["problem"]), manifest["provenance"], manifest["block"])
+
+
+def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
+    """A new folder, or the one there if it is of the same experiment; then titles and labels follow the new ones."""
+    needed()
+    described = problem.to_json()
+    origin = provenance(experiment, described)
+    if os.path.isdir(path) and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        raise BadInput(f"'{path}' cannot be written: Permission denied.")
+    if os.path.exists(path / MANIFEST):
+        old = _read_manifest(path)
+        if old["provenance"]["fingerprint"] != origin["fingerprint"]:
+            raise BadInput(f"'{path}' holds other results: {difference(old['provenance'], origin)}. {OTHER}")
+        block = old["block"]
+    elif os.path.isdir(path) and any(os.scandir(path)):
+        raise BadInput(f"'{path}' holds files that are not results of an experiment. {OTHER}")
+    folder = Folder(path, experiment, problem, origin, block or runs_per_part(experiment.runs))
+    manifest = {"format": FORMAT, "experiment": experiment.to_json(), "problem": described}
+    text = json.dumps({**manifest, "block": folder.block, "provenance": origin}, indent=1, allow_nan=False)
+    _write(path / MANIFEST, text.encode() + b"\n")
+    problems.write_csv(problem, path / PROBLEM)
+    return folder
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
     needed()
     try:
-        found = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-        if found["format"] != FORMAT:
-            raise BadInput(f"'{path}' must hold results of format '{FORMAT}'. Got {found['format']!r}.")
-        experiment = from_json(found["experiment"], path / MANIFEST)
-        folder = Folder(path, experiment, found["problem"], found["provenance"], int(found["block"]))
-        if folder.fingerprint and folder.block > 0:
-            return folder
+        manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        if manifest["format"] != FORMAT:
+            raise BadInput(f"'{path}' must hold results of format '{FORMAT}'. Got {manifest['format']!r}.")
+        entries = manifest["experiment"]["name"], manifest["problem"]["matrix_sha256"], manifest["provenance"]["fingerprint"]
+        if all(entries) and isinstance(manifest["block"], int) and manifest["block"] > 0:
+            return manifest
         raise ValueError
     except BadInput:
         raise
@@ -228,28 +286,19 @@ def find_folder(path: Path) -> Folder:
         raise BadInput(f"'{path / MANIFEST}' is damaged. Remove the folder to begin anew.") from None
 
 
-def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
-    """A new folder, or the one there if it is of the same experiment; then titles and labels follow the new ones."""
-    needed()
-    described = problem.to_json()
-    provenance = _provenance(experiment, described)
-    if os.path.isdir(path) and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        raise BadInput(f"'{path}' cannot be written: Permission denied.")
-    if os.path.exists(path / MANIFEST):
-        old = find_folder(path)
-        if old.fingerprint != provenance["fingerprint"]:
-            raise BadInput(f"'{path}' holds other results: {_difference(old.provenance, provenance)}. {OTHER}")
-        block = old.block
-    elif os.path.isdir(path) and any(os.scandir(path)):
-        raise BadInput(f"'{path}' holds files that are not results of an experiment. {OTHER}")
-    folder = Folder(path, experiment, described, provenance, block or runs_per_part(experiment.runs))
-    found = {"format": FORMAT, "experiment": experiment.to_json(), "problem": described}
-    text = json.dumps({**found, "block": folder.block, "provenance": provenance}, indent=1, allow_nan=False)
-    _write(path / MANIFEST, text.encode() + b"\n")
-    return folder
-
-
-OTHER = "Choose another folder with --out, or remove this one. Nothing was changed."
+def _read_problem(path: Path, described: dict[str, Any]) -> Problem:
+    """The problem that was played, bit for bit: the matrix of the file, the rest from the manifest."""
+    file = path / PROBLEM
+    matrix = problems.read_csv(file).matrix
+    try:
+        parts = described["names"], described["label"], described["utilities"], described["link"]
+        problem = Problem(matrix, *parts)
+        same = problem.to_json()["matrix_sha256"] == described["matrix_sha256"]
+    except (KeyError, TypeError, ValueError):
+        same = False
+    if not same:
+        raise BadInput(f"'{file}' is not the problem that was played. The command that began the run writes it anew.")
+    return problem
 
 
 def runs_per_part(runs: int) -> int:
@@ -262,63 +311,6 @@ def needed() -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise BadInput("Results need PyArrow, which is not installed. Try: pip install 'multiduel[lab]'") from None
-
-
-@functools.cache
-def code_digest(*policies: str) -> str:
-    """A hash of the sources that decide these policies' numbers, as they were when first asked for."""
-    root = Path(__file__).resolve().parents[1]
-    files = {file for room in ROOMS for file in (root / room).glob("*.py")}
-    files |= {Path(str(sys.modules[find(policy).params.__module__].__file__)) for policy in policies}
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
-
-
-def _provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:
-    """Where the numbers come from. The fingerprint stands for all that decides them."""
-    asked = {name: value for name, value in experiment.to_json().items() if name not in SHOWN_ONLY}
-    asked["contenders"] = [
-        {name: value for name, value in contender.items() if name not in SHOWN_ONLY} for contender in asked["contenders"]
-    ]
-    asked["problem"] = {"label": problem["label"], "matrix": problem.get("matrix_sha256")}
-    facts = {
-        "parameters": asked,
-        "seed": experiment.seed,
-        "version": multiduel.__version__,
-        "code": code_digest(*sorted({contender.policy for contender in experiment.contenders})),
-    }
-    facts = json.loads(json.dumps(facts))  # as it will be read back
-    return {
-        **facts,
-        "fingerprint": _digest(facts),
-        "packages": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
-    }
-
-
-def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """The first thing in which two provenances differ, in words."""
-    for name, value in new["parameters"].items():
-        before = old["parameters"].get(name)
-        if before == value:
-            continue
-        if name == "contenders":
-            pairs = enumerate(zip(before or [], value, strict=False), 1)
-            changed = next((f"contender {n} was {a}, now it is {b}" for n, (a, b) in pairs if a != b), None)
-            return changed or f"there were {len(before or [])} contenders, now there are {len(value)}"
-        return f"'{name}' was {before}, now it is {value}"
-    if old.get("version") != new["version"]:
-        return f"they are of multiduel {old.get('version')}, this is {new['version']}"
-    return "they are of another state of multiduel's code"
-
-
-def _digest(facts: Any) -> str:
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return "unknown"
 
 
 def _parquet(table: Any, facts: dict[str, Any]) -> bytes:

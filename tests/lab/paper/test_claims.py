@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+
 import pytest
 
-from multiduel.lab.paper import claims, verdicts
+from multiduel.inputs import BadInput
+from multiduel.lab.paper import claims, panels, verdicts
 from multiduel.lab.paper.statistics import Estimate
-from tests.lab.made_up import all_panels, synthetic_problems
+from tests.lab.made_up import all_panels
 
 AS_IN_THE_PAPER = {
-    "MultiSBM-Feedback": 50, "MultiSBM": 100, "DoublerBAI": 60, "Doubler": 90, "IF2": 200, "BTM": 210, "SAVAGE": 300,
-    "SCB": 400, "MultiRUCB": 40, "IndSelfSparring": 50, "MDB": 60, "MultiSparring": 70,
+    "multi-sbm-feedback": 50, "multi-sbm": 100, "doubler-bai": 60, "doubler": 90, "if2": 200, "btm": 210, "savage": 300,
+    "scb": 400, "multi-rucb": 40, "ind-self-sparring": 50, "mdb": 60, "multi-sparring": 70,
 }  # fmt: skip
 
 
-def judged(level):
-    panels = all_panels(level)
-    return {claim.name: claim for claim in claims.judge(panels, synthetic_problems(panels))}
+def judge(level, **options):
+    return {claim.name: claim for claim in claims.judge(all_panels(level, **options))}
 
 
-def by_name(**changed):
-    levels = {**AS_IN_THE_PAPER, **{key.replace("_", "-"): value for key, value in changed.items()}}
-
-    def level(label, policy):
-        if policy == "doubler-bai":
-            return levels["DoublerBAI"]
-        return levels.get(label.split(",")[0].split(" @ ")[0], 100.0) / (float(label.split("m = ")[1]) if "@" in label else 1)
-
-    return level
+def by_policy(**changes):
+    """Levels as in the paper, except for ``changes``; where a contender has its own m, the more the better."""
+    levels = {**AS_IN_THE_PAPER, **{key.replace("_", "-"): value for key, value in changes.items()}}
+    return lambda contender: levels.get(contender.policy, 100.0) / (contender.slate_size or 1)
 
 
 @pytest.fixture(scope="module")
 def as_claimed():
-    return judged(by_name())
+    return judge(by_policy())
 
 
 def test_what_the_paper_says_holds_if_the_numbers_are_as_it_says(as_claimed):
@@ -45,43 +43,84 @@ def test_what_the_paper_says_holds_if_the_numbers_are_as_it_says(as_claimed):
 
 
 def test_variance_is_compared_as_variance():
-    found = judged(by_name(IndSelfSparring=2000, MDB=2000, MultiSparring=2000))["variance"]
-    assert found.verdict == verdicts.HOLDS, found.why
-    assert all(c.value < 0.01 for c in found.comparisons if c.reading == verdicts.PUBLISHED)  # (40 / 2000)^2, about
+    measured = judge(by_policy(ind_self_sparring=2000, mdb=2000, multi_sparring=2000))["variance"]
+    assert measured.verdict == verdicts.HOLDS, measured.why
+    assert all(c.value < 0.01 for c in measured.comparisons if c.published)  # (40 / 2000)^2, about
 
 
 def test_a_claim_fails_if_nothing_is_as_it_says():
-    found = judged(by_name(DoublerBAI=500, MultiSBM_Feedback=99))
-    assert found["doubler"].verdict == verdicts.FAILS
-    assert found["half"].verdict == verdicts.FAILS
-    assert "fails everywhere" in found["doubler"].why
+    measured = judge(by_policy(doubler_bai=500, multi_sbm_feedback=99))
+    assert measured["doubler"].verdict == verdicts.FAILS
+    assert measured["half"].verdict == verdicts.FAILS
+    assert "fails everywhere" in measured["doubler"].why
 
 
 def test_a_claim_depends_if_a_reading_rescues_it():
-    usual = by_name(DoublerBAI=500)
+    usual = by_policy(doubler_bai=500)
 
-    def level(label, policy):
-        return 30.0 if label == "LUCB radius delta" else usual(label, policy)
+    def level(contender):
+        return 30.0 if contender.id == "doubler-bai-radius-delta" else usual(contender)
 
-    found = judged(level)["doubler"]
-    assert found.verdict == verdicts.DEPENDS
-    assert "Holds with: LUCB radius delta." in found.why and "As published: DoublerBAI / Doubler fails everywhere." in found.why
+    measured = judge(level)["doubler"]
+    assert measured.verdict == verdicts.DEPENDS
+    assert (
+        "Holds with: LUCB radius delta." in measured.why
+        and "As published: DoublerBAI / Doubler fails everywhere." in measured.why
+    )
 
 
 def test_an_interval_that_reaches_both_sides_is_open():
-    made = verdicts.comparison("w", "x", "y", Estimate(0.98, 0.9, 1.1, 5), claims.BELOW)
-    assert made.outcome == verdicts.OPEN
-    assert verdicts.comparison("w", "x", "y", Estimate(0.5, 0.45, 0.55, 5), claims.HALF).outcome == verdicts.HOLDS
-    assert verdicts.comparison("w", "x", "y", Estimate(0.3, 0.2, 0.39, 5), claims.HALF).outcome == verdicts.FAILS
+    topic = verdicts.Topic(panel="p", subject="a / b", where="w", short="w", what="x")
+
+    def outcome(value, low, high, wanted):
+        return verdicts.comparison(topic, Estimate(value, low, high, 5), wanted).outcome
+
+    assert outcome(0.98, 0.9, 1.1, claims.BELOW) == verdicts.OPEN
+    assert outcome(0.5, 0.45, 0.55, claims.HALF) == verdicts.HOLDS
+    assert outcome(0.3, 0.2, 0.39, claims.HALF) == verdicts.FAILS
 
 
 def test_more_regret_than_the_leading_terms_refutes_no_theorem():
-    found = judged(by_name(MultiSBM_Feedback=1e5))["theorem-2"]
-    assert verdicts.FAILS not in {c.outcome for c in found.comparisons}
+    measured = judge(by_policy(multi_sbm_feedback=1e5))["theorem-2"]
+    assert verdicts.FAILS not in {c.outcome for c in measured.comparisons}
 
 
 def test_single_runs_give_no_verdict():
-    panels = all_panels(by_name(), runs=1)
-    found = {claim.name: claim for claim in claims.judge(panels, synthetic_problems(panels))}
-    assert found["half"].verdict == verdicts.OPEN and found["variance"].verdict == verdicts.OPEN
-    assert all(c.low is None for c in found["half"].comparisons)
+    measured = judge(by_policy(), runs=1)
+    assert measured["half"].verdict == verdicts.OPEN and measured["variance"].verdict == verdicts.OPEN
+    assert all(c.low is None for c in measured["half"].comparisons)
+
+
+def renamed(experiment, words):
+    """The experiment under other titles and labels."""
+    contenders = tuple(dataclasses.replace(contender, label=next(words)) for contender in experiment.contenders)
+    return dataclasses.replace(experiment, title=next(words), short=next(words), contenders=contenders)
+
+
+def test_titles_and_labels_decide_nothing():
+    words = (f"{word} {number}: as published, @ m = 3" for number in itertools.count() for word in ("x", "(a) y", "z"))
+    usual = by_policy(doubler_bai=100)  # so that verdicts of all kinds occur
+    before = judge(usual)
+    after = judge(usual, experiments=[renamed(experiment, words) for experiment in panels.load_all()])
+    assert {claim.verdict for claim in before.values()} >= {verdicts.HOLDS, verdicts.FAILS, verdicts.DEPENDS, verdicts.VACUOUS}
+    for name, claim in before.items():
+        assert after[name].verdict == claim.verdict
+        numbers = [(c.panel, c.subject, c.published, c.value, c.low, c.high, c.outcome) for c in claim.comparisons]
+        assert numbers == [(c.panel, c.subject, c.published, c.value, c.low, c.high, c.outcome) for c in after[name].comparisons]
+
+
+def test_a_contender_that_is_not_there_is_said_in_a_sentence():
+    experiments = {experiment.name: experiment for experiment in panels.load_all()}
+    first = experiments["two-dueling-a"]
+    without = dataclasses.replace(first, contenders=tuple(c for c in first.contenders if c.id != "multi-sbm"))
+    with pytest.raises(
+        BadInput, match=r"'two-dueling-a' has no contender 'multi-sbm'\. Did you mean .* It has: multi-sbm-feedback,"
+    ):
+        claims.judge(all_panels(experiments=[without]))
+
+
+def test_every_comparison_says_which_panel_and_which_contenders(as_claimed):
+    known = {experiment.name: {c.id for c in experiment.contenders} for experiment in panels.load_all()}
+    for comparison in itertools.chain.from_iterable(claim.comparisons for claim in as_claimed.values()):
+        for name in comparison.panel.split(" / "):
+            assert set(comparison.subject.split(" / ")) <= known[name]

@@ -8,8 +8,7 @@ import json
 import pytest
 
 from multiduel.lab.paper import claims, document, report
-from multiduel.lab.paper import reproduction as paper
-from tests.lab.made_up import all_panels, synthetic_problems
+from tests.lab.made_up import all_panels
 
 VOID = {"meta", "img", "br"}
 
@@ -36,13 +35,12 @@ class Reader(html.parser.HTMLParser):
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     out = tmp_path_factory.mktemp("paper")
-    panels = all_panels(lambda label, policy: 50.0 + 10 * len(label))
+    measured = all_panels(lambda contender: 50.0 + 10 * len(contender.label))
     picture = out / "figures" / "any.svg"
     picture.parent.mkdir()
     picture.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
-    problems = synthetic_problems(panels)
-    judged = claims.judge(panels, problems)
-    path = report.write(out, panels, problems, judged, dict.fromkeys(report.CAPTIONS, picture), {}, seconds=12.0)
+    judged = claims.judge(measured)
+    path = report.write(out, measured, judged, dict.fromkeys(report.CAPTIONS, picture), {}, total=12.0)
     return path, judged
 
 
@@ -81,15 +79,3 @@ def test_verdicts_are_plain_json(written):
 
     text = json.dumps([dataclasses.asdict(claim) for claim in written[1]], allow_nan=False)
     assert len(json.loads(text)) == 10
-
-
-def test_the_panels_are_the_papers():
-    two = [e for e in paper.asked() if e.name.startswith(paper.TWO)]
-    multi = [e for e in paper.asked() if e.name.startswith(paper.MULTI)]
-    problems = [(e.problem["kind"], e.problem["arms"], e.problem.get("link")) for e in two]
-    synthetic = [("synthetic", 48, link) for link in ("linear", "natural", "logit")]
-    assert problems == [*synthetic, *(("synthetic", 72, link) for link in ("linear", "natural")), ("mslr", 24, None)]
-    assert [(e.problem["kind"], e.slate_size) for e in multi] == [("synthetic", 8), ("synthetic", 16), ("mslr", 8), ("mslr", 16)]
-    for experiment in (*two, *multi):
-        assert experiment.horizon == 10**6 and experiment.runs == 50 and experiment.reset_horizon
-        assert int(experiment.marks()[-1]) == 10**6

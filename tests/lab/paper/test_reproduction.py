@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -11,24 +12,25 @@ from typer.testing import CliRunner
 
 from multiduel import cli, problems, theory
 from multiduel.inputs import BadInput
-from multiduel.lab import experiment as experiments
+from multiduel.lab import results, runner
+from multiduel.lab.paper import claims, panels, stand_in
 from multiduel.lab.paper import figures as paper_figures
 from multiduel.lab.paper import reproduction as paper
-from multiduel.lab.paper import stand_in
+
+(MSLR,) = {e.problem["file"] for e in panels.load_all() if e.problem["kind"] == "data"}
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """All experiments with their first contender only, 100 rounds and 2 runs; no figures."""
-    every = paper.asked()
+    """All experiments with uniform play, 60 rounds and 2 runs; no figures."""
+    every = panels.load_all()
 
-    def asked(*, quick=False, mslr=experiments.MSLR_FILE, readings=True):
-        uniform = [dataclasses.replace(c, policy="uniform", params={}, runs=2) for c in every[0].contenders]
+    def load_all(*, quick=False, mslr=None):
         return [
             dataclasses.replace(
                 e,
-                contenders=tuple(dataclasses.replace(uniform[0], label=c.label, slate_size=c.slate_size) for c in e.contenders),
-                problem={**e.problem, "file": mslr} if e.problem["kind"] == "mslr" else e.problem,
+                contenders=tuple(dataclasses.replace(c, policy="uniform", params={}, runs=2, rival=False) for c in e.contenders),
+                problem={**e.problem, "file": mslr or MSLR} if e.problem["kind"] == "data" else e.problem,
                 horizon=60,
                 checkpoints=(30, 60),
                 runs=2,
@@ -41,7 +43,7 @@ def small(monkeypatch):
         path.write_text("<svg/>")
         return [path, path]
 
-    monkeypatch.setattr(paper, "asked", asked)
+    monkeypatch.setattr(panels, "load_all", load_all)
     monkeypatch.setattr(paper_figures, "save", save)
 
 
@@ -49,7 +51,7 @@ def small(monkeypatch):
 def data(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
-    problems.write_csv(problems.synthetic(24), folder / experiments.MSLR_FILE)
+    problems.write_csv(problems.synthetic(24), folder / MSLR)
     return folder
 
 
@@ -63,45 +65,75 @@ def test_from_the_command_line_and_again(small, data, tmp_path, monkeypatch):
     assert len(json.loads((out / "claims.json").read_text())) == 10
     text = (out / "report.md").read_text()
     assert "MSLR rankers" in text and stand_in.LABEL not in text
-    from multiduel.lab import runner
-
-    monkeypatch.setattr(runner, "_on_threads", None)  # a second call plays nothing
+    monkeypatch.setattr(runner, "on_threads", None)  # a second call plays nothing
     assert CliRunner().invoke(cli.app, arguments).exit_code == 0
     assert paper.is_here(out)
 
 
-def test_without_data_every_title_says_so(small, data, tmp_path, monkeypatch):
+def test_a_report_is_judged_on_the_problem_that_was_played(small, data, tmp_path, monkeypatch):
+    """Run with --data; report without it, with the data gone and nothing to put in its place."""
     monkeypatch.delenv("MULTIDUEL_DATA", raising=False)
-    monkeypatch.chdir(tmp_path)
-    made = problems.from_matrix(problems.synthetic(24).matrix, label=f"{stand_in.LABEL}: 24 of 38")
-    monkeypatch.setattr(stand_in, "stand_in", lambda arms: made)
+    monkeypatch.setattr(stand_in, "stand_in", None)
+    out, here = tmp_path / "out", tmp_path / "here"
+    here.mkdir()
+    assert CliRunner().invoke(cli.app, ["paper", "--out", str(out), "--data", str(data), "--threads", "1"]).exit_code == 0
+    before = (out / "claims.json").read_bytes()
+    matrix = problems.read_csv(data / MSLR).matrix
+    shutil.rmtree(data)
+    for name in ("claims.json", "report.md"):
+        (out / name).unlink()
+    monkeypatch.chdir(here)
+    judged = []
+    real = claims.judge
+    monkeypatch.setattr(claims, "judge", lambda measured: judged.append(measured) or real(measured))
+    result = CliRunner().invoke(cli.app, ["report", str(out)])
+    assert result.exit_code == 0, result.output
+    assert (judged[0]["two-dueling-f"].problem.matrix == matrix).all()
+    assert (out / "claims.json").read_bytes() == before
+    text = (out / "report.md").read_text()
+    assert "| (f) MSLR rankers, K = 24 |" in text and "generated" not in text
+
+
+def test_without_data_every_title_says_so(small, tmp_path, monkeypatch):
+    monkeypatch.delenv("MULTIDUEL_DATA", raising=False)
+    label = f"{stand_in.LABEL}: 24 of 38"
+    monkeypatch.setattr(stand_in, "stand_in", lambda arms: problems.from_matrix(problems.synthetic(24).matrix, label=label))
+    (tmp_path / "shared" / "data").mkdir(parents=True)  # a folder of that name beside the checkout means nothing
+    problems.write_csv(problems.synthetic(24), tmp_path / "shared" / "data" / MSLR)
+    (tmp_path / "checkout").mkdir()
+    monkeypatch.chdir(tmp_path / "checkout")
     path = paper.paper(tmp_path / "out", threads=1)
     text = path.with_suffix(".md").read_text()
     assert "do not use MSLR" in text and "MSLR rankers" not in text
     assert f"(f) {stand_in.LABEL}, K = 24" in text
+    panel = results.read(tmp_path / "out" / "two-dueling-f")
+    assert panels.generated(panel.experiment) and panel.problem.label == label
 
 
 def test_where_the_data_is(data, tmp_path, monkeypatch):
     monkeypatch.delenv("MULTIDUEL_DATA", raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert paper.find_data(data) == data
-    assert paper.find_data(None) is None
+    experiments = panels.load_all()
+    assert paper.find_data(data, experiments) == data
+    assert paper.find_data(None, experiments) is None
     monkeypatch.setenv("MULTIDUEL_DATA", str(data))
-    assert paper.find_data(None) == data
+    assert paper.find_data(None, experiments) == data
     with pytest.raises(BadInput, match=r"must be a folder with the file 'other.csv'"):
-        paper.find_data(data, "other.csv")
+        paper.find_data(data, panels.load_all(mslr="other.csv"))
+    monkeypatch.setenv("MULTIDUEL_DATA", str(tmp_path))  # one without it is never made up for
+    with pytest.raises(BadInput, match=rf"must be a folder with the file '{MSLR}'"):
+        paper.find_data(None, experiments)
 
 
 def test_the_stand_in_is_a_total_order_and_says_what_it_is(monkeypatch):
     monkeypatch.setattr(stand_in, "COMPARISONS", 300)
-    made = stand_in.stand_in.__wrapped__(6)
-    assert theory.is_total_order(made.matrix) and made.n_arms == 6
-    assert "not MSLR" in made.label
+    first = stand_in.stand_in.__wrapped__(6)
+    assert theory.is_total_order(first.matrix) and first.n_arms == 6
+    assert "not MSLR" in first.label
     again = stand_in.stand_in.__wrapped__(6)
-    assert np.array_equal(made.matrix, again.matrix)
+    assert np.array_equal(first.matrix, again.matrix)
 
 
 def test_quick_is_small_and_keeps_the_names():
-    for small, full in zip(paper.asked(quick=True), paper.asked(), strict=True):
+    for small, full in zip(panels.load_all(quick=True), panels.load_all(), strict=True):
         assert small.name == full.name and small.horizon <= 10_000 and small.runs <= 5
-    assert all(e.problem.get("file") == "x.csv" for e in paper.asked(mslr="x.csv") if e.problem["kind"] == "mslr")
+    assert all(e.problem.get("file") == "x.csv" for e in panels.load_all(mslr="x.csv") if e.problem["kind"] == "data")

@@ -18,9 +18,9 @@ from multiduel.arrays import Floats
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
 from multiduel.lab.figures import COLOURS, STYLE
-from multiduel.lab.paper.stand_in import LABEL as GENERATED
+from multiduel.lab.paper.panels import short, title
 from multiduel.lab.paper.statistics import band, estimate, number
-from multiduel.lab.results import Curve, Panel
+from multiduel.lab.results import Line, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,35 +29,27 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours again; the paper's own algorithms have the strongest two.
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK, OLIVE = COLOURS
-COLOUR = {
-    "MultiSBM-Feedback": BLUE, "DoublerBAI": RED, "MultiSBM": SKY, "Doubler": ORANGE, "IF2": GREEN, "BTM": PINK,
-    "SAVAGE": OLIVE, "SCB": "#7F7F7F", "MultiRUCB": RED, "IndSelfSparring": BLUE, "MDB": GREEN, "MultiSparring": PINK,
-    "RUCB": RED, "RMED1": BLACK, "D-TS": BLUE,
+COLOUR = {  # by policy
+    "multi-sbm-feedback": BLUE, "doubler-bai": RED, "multi-sbm": SKY, "doubler": ORANGE, "if2": GREEN, "btm": PINK,
+    "savage": OLIVE, "scb": "#7F7F7F", "multi-rucb": RED, "ind-self-sparring": BLUE, "mdb": GREEN, "multi-sparring": PINK,
+    "rucb": RED, "rmed1": BLACK, "dts": BLUE,
 }  # fmt: skip
-OURS = ("MultiSBM-Feedback", "DoublerBAI", "MultiRUCB")  # thicker
-DASH: dict[str, Any] = {"RUCB": (0, (1.2, 1.2)), "RMED1": (0, (5, 1.6)), "D-TS": (0, (4, 1.2, 1, 1.2))}
+OURS = ("multi-sbm-feedback", "doubler-bai", "multi-rucb")  # thicker
+DASH: dict[str, Any] = {"rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2))}
 MARKERS = "osD^vP"
 DECADES = 3  # of rounds on a logarithmic axis
-
-
-def title(panel: Panel) -> str:
-    """The panel's title; of one on rankers, whose they are."""
-    text = panel.experiment.title or panel.experiment.name
-    if panel.experiment.problem["kind"] != "mslr":
-        return text
-    return text.replace("rankers", GENERATED if GENERATED in panel.problem["label"] else "MSLR rankers")
 
 
 def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
     """Draw it, and write PNG and SVG, each whole or not at all."""
     paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     with _style():
-        drawn = figure()
+        picture = figure()
         for path in paths:
             with whole_file(path) as draft:
                 metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-                drawn.savefig(draft, format=path.suffix[1:], dpi=160, metadata=metadata)
-            drawn.set_layout_engine("none")  # it is laid out by now
+                picture.savefig(draft, format=path.suffix[1:], dpi=160, metadata=metadata)
+            picture.set_layout_engine("none")  # it is laid out by now
     return paths
 
 
@@ -93,12 +85,12 @@ def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3) -> Fig
 
 
 def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
-    for curve in panel.curves:
-        rounds, mean = curve.checkpoints, curve.regret.mean(axis=0)
-        low, high = band(curve.regret)
+    for line in panel.lines:
+        rounds, mean = line.result.checkpoints, line.regret.mean(axis=0)
+        low, high = band(line.regret)
         floor = max(float(mean[mean > 0].min(initial=np.inf)) / 3, 1e-3) if scale == "log" and (mean > 0).any() else 0.0
-        axes.plot(rounds, np.where(mean > 0, mean, np.nan) if scale == "log" else mean, **_line(curve))
-        axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(curve), alpha=0.16, linewidth=0)
+        axes.plot(rounds, np.where(mean > 0, mean, np.nan) if scale == "log" else mean, **_look(line))
+        axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.16, linewidth=0)
     _title(axes, panel)
     axes.set_axisbelow(True)
     axes.grid(which="major", color="0.92", linewidth=0.6)
@@ -107,7 +99,7 @@ def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
         axes.set(xscale="log", yscale="log")
         # before, everyone is still guessing
         begin = max(panel.experiment.horizon / 10**DECADES, float(panel.experiment.marks()[0]))
-        seen = [curve.regret[:, curve.checkpoints >= begin].mean(axis=0)[0] for curve in panel.curves]
+        seen = [line.regret[:, line.result.checkpoints >= begin].mean(axis=0)[0] for line in panel.lines]
         axes.set(xlim=(begin, panel.experiment.horizon), ylim=(max(min(seen), float(np.median(seen)) / 8) * 0.8, None))
     else:
         _crop(axes, panel)
@@ -121,7 +113,7 @@ def _title(axes: Axes, panel: Panel) -> None:
 
 def _crop(axes: Axes, panel: Panel) -> None:
     """From 0; and where one curve is far above all others, only as high as those, with its end in words."""
-    ends = sorted((float(curve.regret[:, -1].mean()), curve.label) for curve in panel.curves)
+    ends = sorted((float(line.final.mean()), line.label) for line in panel.lines)
     axes.set_ylim(bottom=0)
     if len(ends) > 1 and ends[-1][0] > 5 * ends[-2][0] > 0:
         axes.set_ylim(0, 1.35 * ends[-2][0])
@@ -129,32 +121,28 @@ def _crop(axes: Axes, panel: Panel) -> None:
         axes.text(0.98, 0.97, words, transform=axes.transAxes, ha="right", va="top", fontsize=7.5, color="0.3")
 
 
-def _line(curve: Curve) -> dict[str, Any]:
-    name = _name(curve)
+def _look(line: Line) -> dict[str, Any]:
+    policy = line.contender.policy
     return {
-        "color": _colour(curve),
-        "linestyle": DASH.get(name, "--") if curve.rival else "-",
-        "linewidth": 2.1 if name in OURS else 1.3,
-        "zorder": 4 if name in OURS else 3,
+        "color": _colour(line),
+        "linestyle": DASH.get(policy, "--") if line.contender.rival else "-",
+        "linewidth": 2.1 if policy in OURS else 1.3,
+        "zorder": 4 if policy in OURS else 3,
     }
 
 
-def _name(curve: Curve) -> str:
-    return curve.label.split(",")[0]
-
-
-def _colour(curve: Curve) -> str:
-    return COLOUR.get(_name(curve), COLOURS[sum(map(ord, curve.label)) % len(COLOURS)])
+def _colour(line: Line) -> str:
+    return COLOUR.get(line.contender.policy, COLOURS[sum(map(ord, line.id)) % len(COLOURS)])
 
 
 def _legend(figure: Figure, panels: Sequence[Panel]) -> None:
     from matplotlib.lines import Line2D
 
-    runs = max(len(curve.regret) for panel in panels for curve in panel.curves)
+    runs = max(line.result.runs for panel in panels for line in panel.lines)
     handles = []
-    for curve in _once(panels):
-        fewer = "" if len(curve.regret) == runs else f" ({len(curve.regret)} runs)"
-        handles.append(Line2D([], [], label=curve.label + fewer, **_line(curve)))
+    for line in _once(panels):
+        fewer = "" if line.result.runs == runs else f" ({line.result.runs} runs)"
+        handles.append(Line2D([], [], label=line.label + fewer, **_look(line)))
     most = max(panel.experiment.horizon for panel in panels)
     text = f"mean of {runs} runs, 95% band, T = {most:,}; thick: the paper's algorithms; dashed: rivals it does not have"
     figure.legend(
@@ -163,26 +151,26 @@ def _legend(figure: Figure, panels: Sequence[Panel]) -> None:
     )  # fmt: skip
 
 
-def _once(panels: Sequence[Panel]) -> list[Curve]:
-    seen: dict[str, Curve] = {}
-    for curve in itertools.chain.from_iterable(panel.curves for panel in panels):
-        seen.setdefault(curve.label, curve)
+def _once(panels: Sequence[Panel]) -> list[Line]:
+    seen: dict[str, Line] = {}
+    for line in itertools.chain.from_iterable(panel.lines for panel in panels):
+        seen.setdefault(line.id, line)
     return list(seen.values())
 
 
 def distribution(panels: Sequence[Panel], columns: int = 3) -> Figure:
     """The final regret of every run, a dot each, so that two peaks show as two."""
-    tallest = max(len(panel.curves) for panel in panels)
+    tallest = max(len(panel.lines) for panel in panels)
     figure, places = _grid(len(panels), columns=columns, height=0.9 + 0.24 * tallest)
     for place, (axes, panel) in enumerate(zip(places, panels, strict=True)):
-        ordered = sorted(panel.curves, key=lambda curve: float(np.median(curve.regret[:, -1])))
-        for row, curve in enumerate(ordered):
-            final = curve.regret[:, -1]
-            axes.scatter(final, row + _spread(len(final)), s=7, color=_colour(curve), alpha=0.55, linewidths=0, zorder=3)
+        ordered = sorted(panel.lines, key=lambda line: float(np.median(line.final)))
+        for row, line in enumerate(ordered):
+            final = line.final
+            axes.scatter(final, row + _spread(len(final)), s=7, color=_colour(line), alpha=0.55, linewidths=0, zorder=3)
             low, middle, high = np.quantile(final, [0.05, 0.5, 0.95])
             axes.plot([low, high], [row, row], color="0.35", linewidth=0.8, zorder=2)
             axes.plot([middle, middle], [row - 0.33, row + 0.33], color="black", linewidth=1.4, zorder=4)
-        axes.set_yticks(range(len(ordered)), [curve.label for curve in ordered], fontsize=8)
+        axes.set_yticks(range(len(ordered)), [line.label for line in ordered], fontsize=8)
         axes.set_ylim(len(ordered) - 0.4, -0.6)
         axes.set(xscale="log")
         _title(axes, panel)
@@ -213,31 +201,33 @@ def _spread(count: int) -> Floats:
 
 
 def slate_sizes(panels: Sequence[Panel]) -> Figure:
-    """Regret at the end against m. Labels read 'NAME @ m = M'."""
+    """Regret at the end against m, a line for each policy with its parameters."""
     figure, places = _grid(len(panels), columns=2, height=3.2, width=4.2)
     for axes, panel in zip(places, panels, strict=True):
-        groups: dict[str, list[Curve]] = {}
-        for curve in panel.curves:
-            groups.setdefault(curve.label.split(" @ ")[0], []).append(curve)
-        for group, (name, curves) in enumerate(groups.items()):
-            sizes = [curve.slate_size for curve in curves]
-            values = [estimate(curve.regret[:, -1]) for curve in curves]
+        groups: dict[str, list[Line]] = {}
+        for line in panel.lines:
+            params = "".join(f", {name} = {value}" for name, value in line.contender.params.items())
+            groups.setdefault(find(line.contender.policy).title + params, []).append(line)
+        for group, (name, lines) in enumerate(groups.items()):
+            sizes = [line.result.slate_size for line in lines]
+            values = [estimate(line.final) for line in lines]
             middle = np.array([value.value for value in values])
             ends = np.abs(np.array([[v.value - v.low for v in values], [v.high - v.value for v in values]]))
+            varied = bool(lines[0].contender.params)
             axes.errorbar(
                 sizes, middle, yerr=np.where(np.isfinite(ends), ends, 0), label=name, capsize=2.5, linewidth=1.5, markersize=5,
-                color=COLOUR.get(name.split(",")[0]), marker=MARKERS[group % len(MARKERS)],
-                linestyle="--" if "," in name else "-", markerfacecolor="white" if "," in name else None,
+                color=_colour(lines[0]), marker=MARKERS[group % len(MARKERS)],
+                linestyle="--" if varied else "-", markerfacecolor="white" if varied else None,
             )  # fmt: skip
-        ticks = sorted({curve.slate_size for curve in panel.curves})
-        axes.set(xscale="log", yscale="log", title=title(panel).removeprefix("Regret against m: "), xlabel="slate size m")
+        ticks = sorted({line.result.slate_size for line in panel.lines})
+        axes.set(xscale="log", yscale="log", title=short(panel), xlabel="slate size m")
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
         axes.grid(color="0.92", linewidth=0.6)
         axes.set_axisbelow(True)
     places[0].set_ylabel(f"regret at T = {panels[0].experiment.horizon:,}")
     handles, labels = places[0].get_legend_handles_labels()
-    runs = len(panels[0].curves[0].regret)
+    runs = panels[0].results[0].runs
     figure.legend(
         handles, labels, loc="outside lower center", ncols=4, frameon=False,
         title=f"mean of {runs} runs, 95% bootstrap interval", title_fontsize=8,
@@ -245,33 +235,35 @@ def slate_sizes(panels: Sequence[Panel]) -> Figure:
     return figure
 
 
-def nanoseconds(panel: Panel, curve: Curve) -> float:
+def nanoseconds(panel: Panel, line: Line) -> float:
     """Simulating one round of one run, on one core, compiling not counted."""
-    again = panel.experiment.reset_horizon and not find(curve.policy).anytime
-    rounds = float(curve.checkpoints.sum()) if again else float(panel.experiment.horizon)
-    return 1e9 * curve.seconds / (rounds * len(curve.regret))
+    again = panel.experiment.reset_horizon and not find(line.contender.policy).anytime
+    rounds = float(line.result.checkpoints.sum()) if again else float(panel.experiment.horizon)
+    return 1e9 * line.result.seconds / (rounds * line.result.runs)
 
 
 def cost(panels: Sequence[Panel]) -> Figure:
     """Nanoseconds per round simulated: how much of a run is skipped, not only how fast the code is."""
-    names: dict[str, list[float]] = {}
+    costs: dict[tuple[str, int], list[float]] = {}
+    firsts: dict[tuple[str, int], Line] = {}  # the first line of each policy and m: for its label and colour
     for panel in panels:
-        for curve in panel.curves:
-            size = f", m = {curve.slate_size}" if curve.slate_size > 2 else ""
-            names.setdefault(_name(curve) + size, []).append(nanoseconds(panel, curve))
-    ordered = sorted(names, key=lambda name: float(np.median(names[name])))
+        for line in panel.lines:
+            key = line.contender.policy, line.result.slate_size
+            costs.setdefault(key, []).append(nanoseconds(panel, line))
+            firsts.setdefault(key, line)
+    ordered = sorted(costs, key=lambda key: float(np.median(costs[key])))
     figure, (axes,) = _grid(1, columns=1, height=0.9 + 0.23 * len(ordered), width=6.8)
-    for row, name in enumerate(ordered):
-        middle = float(np.median(names[name]))
+    for row, key in enumerate(ordered):
+        middle = float(np.median(costs[key]))
         axes.plot([0.1, middle], [row, row], color="0.85", linewidth=1.0, zorder=1)
-        colour = COLOUR.get(name.split(",")[0], BLACK)
-        axes.scatter(names[name], [row] * len(names[name]), s=16, color=colour, zorder=3, alpha=0.7)
-        axes.text(max(names[name]) * 1.25, row, number(middle), va="center", fontsize=7.5, color="0.3")
-    axes.set_yticks(range(len(ordered)), ordered, fontsize=8)
+        axes.scatter(costs[key], [row] * len(costs[key]), s=16, color=_colour(firsts[key]), zorder=3, alpha=0.7)
+        axes.text(max(costs[key]) * 1.25, row, number(middle), va="center", fontsize=7.5, color="0.3")
+    labels = [firsts[key].label + (f", m = {key[1]}" if key[1] > 2 else "") for key in ordered]
+    axes.set_yticks(range(len(ordered)), labels, fontsize=8)
     axes.set_ylim(len(ordered) - 0.4, -0.6)
-    low = min(min(values) for values in names.values())
+    low = min(min(values) for values in costs.values())
     axes.set(xscale="log", xlabel="nanoseconds per round, one core")
-    high = max(max(values) for values in names.values())
+    high = max(max(values) for values in costs.values())
     axes.set_xlim(max(low / 2, 0.01), high * 4)
     _plain_ticks(axes.xaxis, axes.get_xlim())
     axes.set_title("Cost of simulating a round: a dot per panel, the number is the median")

@@ -9,14 +9,14 @@ from pathlib import Path
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
 from multiduel.lab.paper import statistics
-from multiduel.lab.paper.claims import MULTI, PUBLISHED_VARIANCE, TWO
+from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.document import Block, Heading, Picture, Table, Text, markdown, page
-from multiduel.lab.paper.figures import nanoseconds, title
+from multiduel.lab.paper.figures import nanoseconds
+from multiduel.lab.paper.panels import MULTI, TWO, generated, title
 from multiduel.lab.paper.stand_in import LABEL as GENERATED
 from multiduel.lab.paper.statistics import estimate, number
-from multiduel.lab.paper.verdicts import Claim, Comparison
+from multiduel.lab.paper.verdicts import PUBLISHED, Claim, Comparison
 from multiduel.lab.results import Panel
-from multiduel.problems import Problem
 from multiduel.theory import komiyama_lower_bound
 
 HEADING = "Dueling Bandits: From Two-dueling to Multi-dueling, reproduced"
@@ -36,15 +36,14 @@ CAPTIONS = {
 def write(
     out: Path,
     panels: Mapping[str, Panel],
-    problems: Mapping[str, Problem],
     claims: Sequence[Claim],
     figures: Mapping[str, Path],
-    took: Mapping[str, float],
+    seconds: Mapping[str, float],
     *,
-    seconds: float,
+    total: float,
 ) -> Path:
-    """Write both files; returns the HTML one. ``took`` has the wall-clock seconds of each panel, if it was run just now."""
-    blocks = _blocks(panels, problems, claims, figures, took, seconds)
+    """Write both files; returns the HTML one. ``seconds`` are the wall clock's for each panel, if it was run just now."""
+    blocks = _blocks(panels, claims, figures, seconds, total)
     paths = out / "report.md", out / "report.html"
     for path, text in zip(paths, (markdown(blocks, out), page(blocks, HEADING)), strict=True):
         with whole_file(path) as draft:
@@ -54,11 +53,10 @@ def write(
 
 def _blocks(
     panels: Mapping[str, Panel],
-    problems: Mapping[str, Problem],
     claims: Sequence[Claim],
     figures: Mapping[str, Path],
-    took: Mapping[str, float],
-    seconds: float,
+    seconds: Mapping[str, float],
+    total: float,
 ) -> list[Block]:
     shown = [panels[name] for name in (*TWO, *MULTI) if name in panels]
     return [
@@ -76,9 +74,9 @@ def _blocks(
         Heading("All numbers"),
         *(block for panel in shown for block in _numbers(panel)),
         Heading("Problems"),
-        *_problems(panels, problems),
+        *_problems(panels),
         Heading("Time"),
-        *_times(panels, took, seconds),
+        *_times(panels, seconds, total),
         Picture(figures["cost"], CAPTIONS["cost"]),
         Heading("Provenance"),
         *_provenance(panels),
@@ -99,7 +97,7 @@ def _opening(shown: Sequence[Panel], claims: Sequence[Claim]) -> list[Block]:
     if first.horizon < 10**6:
         words = f"**This is a quick look** at T = {first.horizon:,} with {first.runs} runs"
         blocks.append(Text(f"{words}: its verdicts say nothing about the paper's, which are about T = 1,000,000."))
-    if any(GENERATED in panel.problem["label"] for panel in shown):
+    if any(generated(panel.experiment) for panel in shown):
         blocks.append(
             Text(
                 f"**The panels on rankers do not use MSLR**, whose data was not at hand, but {GENERATED}: a made-up corpus, "
@@ -107,10 +105,13 @@ def _opening(shown: Sequence[Panel], claims: Sequence[Claim]) -> list[Block]:
             )
         )
     fewer = {
-        curve.label: len(curve.regret) for panel in shown for curve in panel.curves if len(curve.regret) < panel.experiment.runs
+        line.id: (line.label, line.result.runs)
+        for panel in shown
+        for line in panel.lines
+        if line.result.runs < panel.experiment.runs
     }
     if fewer:
-        runs = ", ".join(f"{label} {count}" for label, count in fewer.items())
+        runs = ", ".join(f"{label} {count}" for label, count in fewer.values())
         blocks.append(Text(f"Fewer runs, because each takes long: {runs}. The figures say so too."))
     tally = Counter(claim.verdict for claim in claims)
     blocks += [
@@ -128,7 +129,16 @@ def _opening(shown: Sequence[Panel], claims: Sequence[Claim]) -> list[Block]:
 
 def _claim(claim: Claim) -> list[Block]:
     rows = [
-        (c.where, c.what, c.reading, number(c.value) if c.low is not None else "-", _interval(c), c.wanted, c.outcome, c.note)
+        (
+            c.where,
+            c.what,
+            c.reading or PUBLISHED,
+            number(c.value) if c.low is not None else "-",
+            _interval(c),
+            c.wanted,
+            c.outcome,
+            c.note,
+        )
         for c in claim.comparisons
     ]
     head = ("where", "compared", "reading", "ratio", "95% interval", "wanted", "outcome", "numbers")
@@ -149,12 +159,11 @@ def _interval(c: Comparison) -> str:
 def _variances(panels: Mapping[str, Panel]) -> list[Block]:
     rows = []
     for name, published in PUBLISHED_VARIANCE.items():
-        for curve in panels[name].curves if name in panels else ():
-            final = curve.regret[:, -1]
-            if curve.label in published and len(final) > 1:
-                found = estimate(final, statistics.variance)
-                cells = (number(found.value), f"{number(found.low)} to {number(found.high)}", number(published[curve.label]))
-                rows.append((title(panels[name]), curve.label, str(len(final)), *cells, str(estimate(final))))
+        for line in panels[name].lines if name in panels else ():
+            if line.id in published and line.result.runs > 1:
+                ours = estimate(line.final, statistics.variance)
+                cells = (number(ours.value), f"{number(ours.low)} to {number(ours.high)}", number(published[line.id]))
+                rows.append((title(panels[name]), line.label, str(line.result.runs), *cells, str(estimate(line.final))))
     head = ("panel", "algorithm", "runs", "variance", "95% interval", "published", "mean regret (95% interval)")
     return [
         Text("Variance of regret over runs at the end, beside the paper's table (T = 10^6, 50 runs)."),
@@ -164,24 +173,24 @@ def _variances(panels: Mapping[str, Panel]) -> list[Block]:
 
 def _numbers(panel: Panel) -> list[Block]:
     rows = []
-    for curve in sorted(panel.curves, key=lambda curve: float(curve.regret[:, -1].mean())):
-        final = curve.regret[:, -1]
+    for line in sorted(panel.lines, key=lambda line: float(line.final.mean())):
+        final = line.final
         low, _, middle, _, high = statistics.quantiles(final)
-        found = float((curve.recommended == panel.problem["winner"]).mean())
+        share = float((line.result.recommended == panel.problem.winner).mean())
         mean = estimate(final)
         between = f"{number(mean.low)} to {number(mean.high)}"
         cells = (number(mean.value), between, number(middle), f"{number(low)} to {number(high)}")
         spread = number(float(final.std(ddof=1))) if len(final) > 1 else "-"
-        rows.append((curve.label, str(curve.slate_size), str(len(final)), *cells, spread, f"{found:.0%}"))
+        rows.append((line.label, str(line.result.slate_size), str(len(final)), *cells, spread, f"{share:.0%}"))
     head = ("algorithm", "m", "runs", "mean regret", "95% interval", "median", "5% to 95%", "std", "winner found")
     return [Table(head, rows, numeric=range(1, 9), folded=title(panel))]
 
 
-def _problems(panels: Mapping[str, Panel], problems: Mapping[str, Problem]) -> list[Block]:
+def _problems(panels: Mapping[str, Panel]) -> list[Block]:
     rows = []
     for name in TWO:
         if name in panels:
-            problem, experiment = problems[name], panels[name].experiment
+            problem, experiment = panels[name].problem, panels[name].experiment
             gaps = sorted(problem.gaps.tolist())
             gamma = number(problem.gamma) if problem.gamma is not None else "-"
             lower = komiyama_lower_bound(problem.matrix)
@@ -195,23 +204,25 @@ def _problems(panels: Mapping[str, Panel], problems: Mapping[str, Problem]) -> l
     ]
 
 
-def _times(panels: Mapping[str, Panel], took: Mapping[str, float], seconds: float) -> list[Block]:
+def _times(panels: Mapping[str, Panel], seconds: Mapping[str, float], total: float) -> list[Block]:
     rows = []
     for name, panel in panels.items():
-        played = sum(curve.seconds for curve in panel.curves)
-        compiled = sum(curve.compile_seconds for curve in panel.curves)
-        slowest = max(panel.curves, key=lambda curve: curve.seconds)
-        wall = f"{took[name]:.1f}" if name in took else "-"
-        rows.append((title(panel), wall, f"{played:.1f}", f"{compiled:.1f}", f"{slowest.label}, {slowest.seconds:.1f}"))
+        play = sum(line.result.seconds for line in panel.lines)
+        compiling = sum(line.result.compile_seconds for line in panel.lines)
+        slowest = max(panel.lines, key=lambda line: line.result.seconds)
+        wall = f"{seconds[name]:.1f}" if name in seconds else "-"
+        last = f"{slowest.label}, {slowest.result.seconds:.1f}"
+        rows.append((title(panel), wall, f"{play:.1f}", f"{compiling:.1f}", last))
     each = []
     for name in (*TWO, *MULTI):
-        for curve in panels[name].curves if name in panels else ():
-            note = "" if find(curve.policy).anytime else f"{len(curve.checkpoints)} horizons each"
-            cells = (str(len(curve.regret)), f"{curve.seconds:.2f}", f"{curve.compile_seconds:.1f}")
-            each.append((title(panels[name]), curve.label, *cells, f"{nanoseconds(panels[name], curve):.3g}", note))
+        for line in panels[name].lines if name in panels else ():
+            result = line.result
+            note = "" if find(result.policy).anytime else f"{len(result.checkpoints)} horizons each"
+            cells = (str(result.runs), f"{result.seconds:.2f}", f"{result.compile_seconds:.1f}")
+            each.append((title(panels[name]), line.label, *cells, f"{nanoseconds(panels[name], line):.3g}", note))
     return [
         Text(
-            f"This call took {seconds:.0f} seconds, compiling and drawing included; what was already there took none. "
+            f"This call took {total:.0f} seconds, compiling and drawing included; what was already there took none. "
             "Played: seconds of all runs as if on one core; a busy machine makes them longer."
         ),
         Table(("experiment", "wall clock, s", "played, s", "compiled, s", "slowest contender, s"), rows, numeric=(1, 2, 3)),
@@ -226,8 +237,7 @@ def _provenance(panels: Mapping[str, Panel]) -> list[Block]:
     first = next(iter(panels.values())).provenance
     packages = ", ".join(f"{name} {version}" for name, version in first["packages"].items())
     rows = [
-        (name, str(panel.experiment.seed), panel.problem["label"], panel.provenance["fingerprint"])
-        for name, panel in panels.items()
+        (name, str(panel.experiment.seed), panel.problem.label, panel.provenance["fingerprint"]) for name, panel in panels.items()
     ]
     return [
         Text(f"multiduel {first['version']}; {packages}. Each experiment's folder holds its parts and what decided them."),

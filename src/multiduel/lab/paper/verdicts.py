@@ -23,13 +23,26 @@ PUBLISHED = "as published"  # the reading with the paper's parameters, or our de
 HOLDS, FAILS, DEPENDS, OPEN, VACUOUS = "holds", "fails", "depends", "open", "vacuous"
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    """What is compared: in which panel, whom, read how. Known by names and ids; the rest is only shown."""
+
+    panel: str  # the experiment's name
+    subject: str  # the contenders' ids
+    where: str  # the panel, in words
+    short: str  # and in fewer
+    what: str  # the contenders, in words
+    reading: str = ""  # of what the paper leaves open; none: as published
+
+    @property
+    def published(self) -> bool:
+        return not self.reading
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Topic):
     """One number that a claim is about."""
 
-    where: str
-    what: str
-    reading: str
     value: float
     low: float | None  # None: no interval from one run
     high: float | None
@@ -48,25 +61,25 @@ class Claim:
     why: str = ""
 
 
-def comparison(where: str, what: str, reading: str, found: Estimate, wanted: tuple[float, float], note: str = "") -> Comparison:
+def comparison(topic: Topic, measured: Estimate, wanted: tuple[float, float], note: str = "") -> Comparison:
+    """The outcome, by the rule at the top of this file."""
     low, high = wanted
-    if low < found.low and found.high < high:
+    if low < measured.low and measured.high < high:
         outcome = HOLDS
-    elif found.high < low or found.low > high:
+    elif measured.high < low or measured.low > high:
         outcome = FAILS
     else:
         outcome = OPEN
     words = f"below {high:g}" if math.isinf(low) else f"{low:g} to {high:g}"
-    known = math.isfinite(found.low) and math.isfinite(found.high)
-    value = found.value if math.isfinite(found.value) else 0.0
-    return Comparison(
-        where, what, reading, value, found.low if known else None, found.high if known else None, words, outcome, note
-    )
+    known = math.isfinite(measured.low) and math.isfinite(measured.high)
+    value = measured.value if math.isfinite(measured.value) else 0.0
+    low_end, high_end = (measured.low, measured.high) if known else (None, None)
+    return Comparison(**vars(topic), value=value, low=low_end, high=high_end, wanted=words, outcome=outcome, note=note)
 
 
 def claim(name: str, statement: str, test: str, comparisons: list[Comparison]) -> Claim:
     """The verdict, by the rule at the top of this file."""
-    published = [c for c in comparisons if c.reading == PUBLISHED]
+    published = [c for c in comparisons if c.published]
     outcomes = {c.outcome for c in comparisons}
     if published and {c.outcome for c in published} == {VACUOUS}:
         verdict = VACUOUS
@@ -81,24 +94,25 @@ def claim(name: str, statement: str, test: str, comparisons: list[Comparison]) -
 
 def _why(published: list[Comparison], comparisons: list[Comparison]) -> str:
     """On what it depends, in words: as published, by what is compared; then each reading."""
-    said = []
+    words = []
     if published:
-        whats = dict.fromkeys(c.what for c in published)
-        tallies = [f"{what} {_tally([c for c in published if c.what == what])}" for what in whats]
-        said.append(f"As published: {'; '.join(tallies)}.")
+        names = {c.subject: c.what for c in reversed(published)}
+        subjects = dict.fromkeys(c.subject for c in published)
+        tallies = [f"{names[subject]} {_tally([c for c in published if c.subject == subject])}" for subject in subjects]
+        words.append(f"As published: {'; '.join(tallies)}.")
     readings: dict[str, list[Comparison]] = {}
     for c in comparisons:
-        if c.reading != PUBLISHED:
+        if not c.published:
             readings.setdefault(c.reading, []).append(c)
-    for outcome, words in ((HOLDS, "Holds with"), (OPEN, "Open with"), (FAILS, "Fails with")):
-        alike = [reading for reading, found in readings.items() if {c.outcome for c in found} == {outcome}]
+    for outcome, verb in ((HOLDS, "Holds with"), (OPEN, "Open with"), (FAILS, "Fails with")):
+        alike = [reading for reading, group in readings.items() if {c.outcome for c in group} == {outcome}]
         if alike:
-            said.append(f"{words}: {'; '.join(alike)}.")
-    for reading, found in readings.items():
-        if len({c.outcome for c in found}) > 1:
-            held = sum(c.outcome == HOLDS for c in found)
-            said.append(f"With {reading}: holds in {held} of {len(found)} comparisons.")
-    return " ".join(said)
+            words.append(f"{verb}: {'; '.join(alike)}.")
+    for reading, group in readings.items():
+        if len({c.outcome for c in group}) > 1:
+            held = sum(c.outcome == HOLDS for c in group)
+            words.append(f"With {reading}: holds in {held} of {len(group)} comparisons.")
+    return " ".join(words)
 
 
 def _tally(comparisons: list[Comparison]) -> str:
@@ -109,12 +123,8 @@ def _tally(comparisons: list[Comparison]) -> str:
         return f"{verbs[outcomes[0]]} everywhere" if len(outcomes) > 1 else verbs[outcomes[0]]
     parts = []
     for outcome, verb in verbs.items():
-        places = [_place(c.where) for c in comparisons if c.outcome == outcome]
+        places = [c.short for c in comparisons if c.outcome == outcome]
         if places:
-            parts.append(f"{verb} on {' '.join(places) if places[0][0] == '(' else '; '.join(places)}")
+            between = "; " if any(" " in place for place in places) else " "
+            parts.append(f"{verb} on {between.join(places)}")
     return ", ".join(parts)
-
-
-def _place(where: str) -> str:
-    """'(a)' of '(a) synthetic, ...'; 'K = 48, linear' of 'Readings of ...: K = 48, linear'."""
-    return where.partition(" ")[0] if where.startswith("(") else where.rpartition(": ")[2]

@@ -1,0 +1,87 @@
+"""An experiment's problem as a table: which kinds there are, what each may be told, and the Problem it stands for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from multiduel import problems
+from multiduel.inputs import BadInput, choice, no_others, text, truth, whole
+from multiduel.problems import Problem
+
+# What each kind of problem may be told besides its kind.
+KINDS: dict[str, tuple[str, ...]] = {
+    "synthetic": ("arms", "link"),
+    "random": ("arms", "link", "seed"),
+    "bradley-terry": ("arms", "seed", "scale"),
+    "tournament": ("arms", "seed", "condorcet"),
+    "cyclic": ("arms", "gap", "cycle_gap", "condorcet"),
+    "csv": ("file",),  # beside the experiment
+    "data": ("file", "arms"),  # in the folder of data
+    "given": ("source",),  # handed to the runner by who calls it; ``source`` says what made it
+}
+MUST_TELL = {"csv": "file", "data": "file", "given": "source"}
+MOST_ARMS = 100_000
+DATA = "MULTIDUEL_DATA"  # the environment variable that names the folder of data
+
+
+def check(table: Any) -> dict[str, Any]:
+    """The table, if it describes a problem."""
+    if not isinstance(table, Mapping) or "kind" not in table:
+        raise BadInput(f"'problem' must be a table with a 'kind': {', '.join(KINDS)}.")
+    problem = dict(table)
+    kind = choice("kind", problem["kind"], KINDS)
+    no_others(problem, ("kind", *KINDS[kind]), f"a problem of kind '{kind}'")
+    for key, least, most in (("arms", 1, MOST_ARMS), ("seed", 0, None)):
+        if key in problem:
+            problem[key] = whole(key, problem[key], least, most, of="problem")
+    for key in ("scale", "gap", "cycle_gap"):
+        if key in problem and (isinstance(problem[key], bool) or not isinstance(problem[key], int | float)):
+            raise BadInput(f"'{key}' of the problem must be a number. Got {problem[key]!r}.")
+    if "condorcet" in problem:
+        truth("condorcet", problem["condorcet"])
+    if "link" in problem:
+        choice("link", problem["link"], problems.LINKS)
+    needed = MUST_TELL.get(kind)
+    if needed and needed not in problem:
+        raise BadInput(f"A problem of kind '{kind}' must name its '{needed}'.")
+    if needed:
+        text(needed, problem[needed])
+    return problem
+
+
+def resolve(table: Mapping[str, Any], data: Path | None = None) -> Problem:
+    """The problem that a checked table stands for. ``data`` is the folder of data, that of MULTIDUEL_DATA if not given."""
+    options = dict(table)
+    kind = options.pop("kind")
+    if kind == "given":
+        raise BadInput(f"A problem of kind 'given' must be handed over by who runs it. Its source: {options['source']}.")
+    if kind == "csv":
+        return problems.read_csv(options["file"])
+    if kind == "data":
+        return _from_data(options["file"], options.get("arms"), data)
+    make = {
+        "synthetic": problems.synthetic,
+        "random": problems.random_utilities,
+        "bradley-terry": problems.bradley_terry,
+        "tournament": problems.random_tournament,
+        "cyclic": problems.cyclic,
+    }
+    return make[kind](options.pop("arms", 48), **options)  # type: ignore[operator, no-any-return]
+
+
+def data_folder(data: Path | None = None) -> Path | None:
+    """The folder of data: this one, or that of MULTIDUEL_DATA; None if there is neither."""
+    return data or (Path(os.environ[DATA]) if os.environ.get(DATA) else None)
+
+
+def _from_data(file: str, arms: int | None, data: Path | None) -> Problem:
+    folder = data_folder(data)
+    if folder is None:
+        raise BadInput(f"'{file}' must be in a folder of data, named by --data or by {DATA}. Got neither.")
+    problem = problems.read_csv(folder / file)
+    if arms not in (None, problem.n_arms):
+        raise BadInput(f"'arms' of the problem must be {problem.n_arms}, as many as '{file}' has. Got {arms}.")
+    return problem

@@ -1,0 +1,79 @@
+"""Where results come from: parameters, seed, versions, and a hash of the code that decides the numbers."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import multiduel
+from multiduel.engine.registry import find
+from multiduel.lab.experiment import Experiment
+
+PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
+ROOMS = ("kernels", "machines", "engine")  # with the policies' own files, the code that decides the numbers
+SHOWN_ONLY = ("title", "short", "label", "rival", "regret")  # fields that decide how results look, not what they are
+
+
+@functools.cache
+def code_digest(*policies: str) -> str:
+    """A hash of the sources that decide these policies' numbers, as they were when first asked for."""
+    root = Path(__file__).resolve().parents[1]
+    files = {file for room in ROOMS for file in (root / room).glob("*.py")}
+    files |= {Path(str(sys.modules[find(policy).params.__module__].__file__)) for policy in policies}
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
+
+
+def provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:
+    """Where the numbers come from. The fingerprint stands for all that decides them."""
+    parameters = _what_decides(experiment.to_json())
+    parameters["contenders"] = [_what_decides(contender) for contender in parameters["contenders"]]
+    parameters["problem"] = {"label": problem["label"], "matrix": problem.get("matrix_sha256")}
+    facts = {
+        "parameters": parameters,
+        "seed": experiment.seed,
+        "version": multiduel.__version__,
+        "code": code_digest(*sorted({contender.policy for contender in experiment.contenders})),
+    }
+    facts = json.loads(json.dumps(facts))  # as it will be read back
+    return {
+        **facts,
+        "fingerprint": _digest(facts),
+        "packages": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+    }
+
+
+def _what_decides(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in SHOWN_ONLY}
+
+
+def difference(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """The first thing in which two provenances differ, in words."""
+    for name, value in new["parameters"].items():
+        before = old["parameters"].get(name)
+        if before == value:
+            continue
+        if name == "contenders":
+            pairs = enumerate(zip(before or [], value, strict=False), 1)
+            changed = next((f"contender {n} was {a}, now it is {b}" for n, (a, b) in pairs if a != b), None)
+            return changed or f"there were {len(before or [])} contenders, now there are {len(value)}"
+        return f"'{name}' was {before}, now it is {value}"
+    if old.get("version") != new["version"]:
+        return f"they are of multiduel {old.get('version')}, this is {new['version']}"
+    return "they are of another state of multiduel's code"
+
+
+def _digest(facts: Any) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
