@@ -104,6 +104,8 @@ def test_a_policy_may_come_twice_under_two_ids():
         ('policy = "if1"', 'policy = "if1"\nid = "IF_1"', "contender 2: 'id' of a contender must be of small letters"),
         ('policy = "if1"', 'policy = "if1"\nid = 3', "'id' must be text in quotes. Got 3."),
         ('policy = "if1"', 'policy = "If One"', "contender 2: There is no policy 'If One'"),
+        ("rival = true", "features = [[1.0]]", "contender 2: 'if1' takes no features of the arms."),
+        ("rival = true", "features = 3", "'features' of contender 2 must be a list of rows of numbers, one per arm. Got 3."),
         ('title = "Small"', "short = 3", "'short' must be text in quotes. Got 3."),
         ('"synthetic"\narms = 8', '"csv"', "A problem of kind 'csv' must name its 'file'."),
         ("alpha = 0.6", "alpha = [0.6]", "must be a number, a word, true or false. Got [0.6]."),

@@ -130,3 +130,30 @@ def test_refused_before_anything_is_written(tmp_path):
     with pytest.raises(md.BadInput, match="'threads' of 'run'"):
         runner.run(parse(SLOW, "slow.toml"), tmp_path, threads=0)
     assert not list(tmp_path.iterdir())
+
+
+def test_features_of_the_arms_come_from_the_file(tmp_path):
+    text = """
+horizon = 60
+runs = 2
+checkpoints = 3
+slate_size = 3
+[problem]
+kind = "synthetic"
+arms = 4
+[[contenders]]
+policy = "kernel-self-sparring"
+features = [[0], [0.1], [0.5], [2]]
+[[contenders]]
+policy = "kernel-self-sparring"
+id = "without"
+"""
+    panel = runner.run(parse(text, "features.toml"), tmp_path, threads=1)
+    options = {"horizon": 60, "runs": 2, "slate_size": 3, "checkpoints": panel.results[0].checkpoints}
+    by_hand = md.simulate("kernel-self-sparring", md.synthetic(4), features=[[0], [0.1], [0.5], [2]], **options)
+    assert (panel.results[0].regret == by_hand.regret).all() and panel.results[0].params == by_hand.params
+    assert (panel.results[0].regret != panel.results[1].regret).any()
+    runner.run(parse(text, "features.toml"), tmp_path)  # the same experiment still
+    with pytest.raises(md.BadInput, match="'features' of 'kernel-self-sparring' must be a table with 5 rows"):
+        runner.run(parse(text.replace("arms = 4", "arms = 5"), "other.toml"), tmp_path)
+    assert not (tmp_path / "other").exists()

@@ -33,8 +33,8 @@ import numpy as np
 
 from multiduel.arrays import Ints
 from multiduel.engine.play import KINDS as REGRETS
-from multiduel.engine.registry import find, resolve
-from multiduel.inputs import BadInput, choice, did_you_mean, no_others, text, truth, whole
+from multiduel.engine.registry import feature_table, find, resolve
+from multiduel.inputs import BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.lab import problem as problem_tables
 from multiduel.problems import BENCHMARKS
@@ -55,6 +55,7 @@ class Contender:
     slate_size: int | None = None  # the experiment's if not given; two-dueling policies compare two
     runs: int | None = None  # the experiment's if not given
     rival: bool = False  # drawn as a dashed line
+    features: tuple[tuple[float, ...], ...] | None = None  # a row per arm, for policies that take features
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", self.id or self.policy)
@@ -62,6 +63,10 @@ class Contender:
         if not isinstance(self.id, str) or not re.fullmatch(KEBAB, self.id) or len(self.id) > LONGEST_ID:
             rule = f"small letters and digits with single dashes between, at most {LONGEST_ID}"
             raise BadInput(f"'id' of a contender must be of {rule}. Got {self.id!r}.")
+
+    def check_features(self, n_arms: int) -> None:
+        """Refused if this policy takes none, or if they are not those of so many arms."""
+        feature_table(find(self.policy), self.features, n_arms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,6 +227,11 @@ def _contender(number: int, entry: Any) -> Contender:
     for key in ("id", "label"):
         text(key, table.get(key, ""))
     truth("rival", table.get("rival", False))
+    features = table.get("features")
+    if features is not None:
+        if not isinstance(features, list | tuple) or not all(isinstance(row, list | tuple) for row in features):
+            raise BadInput(f"'features' of {which} must be a list of rows of numbers, one per arm. Got {shortened(features)}.")
+        table["features"] = tuple(tuple(row) for row in features)
     try:
         find(table["policy"])
         return Contender(**{**table, "params": dict(params)})
@@ -236,6 +246,7 @@ def _check_contenders(experiment: Experiment) -> None:
         try:
             spec, size = find(contender.policy), experiment.slate_size_of(contender)
             resolve(spec, n_arms=size, slate_size=size, horizon=experiment.horizon, given=contender.params)
+            contender.check_features(len(contender.features or ()))
         except BadInput as error:
             raise BadInput(f"contender {number}: {error}") from None
         if labels.count(contender.label) > 1:

@@ -51,7 +51,9 @@ def run(
         raise BadInput(
             f"'problem' can be handed over where the experiment's is of kind 'given'. Got one of '{experiment.problem['kind']}'."
         )
-    problem.benchmark_gaps(experiment.benchmark)  # refused before anything is written
+    problem.benchmark_gaps(experiment.benchmark)  # refused before anything is written, as are features of other arms
+    for contender in experiment.contenders:
+        contender.check_features(problem.n_arms)
     folder = make_folder(Path(out) / experiment.name, experiment, problem, block=block)
     tasks = [task(experiment, problem, block) for block in folder.blocks() if not folder.finished(block)]
     if tasks:

@@ -50,6 +50,7 @@ def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
         "threads": 1,
         "benchmark": experiment.benchmark,
         "reset_horizon": experiment.reset_horizon,
+        "features": contender.features,
     }
     again = experiment.reset_horizon and not find(contender.policy).anytime
     rounds = block.runs * float(marks.sum() if again else experiment.horizon)
