@@ -100,16 +100,21 @@ def test_commands_in_the_readme_are_understood():
         assert CliRunner().invoke(app, args).exit_code == 0, command
 
 
-@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/kernels.md", "docs/simulate.md"])
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/kernels.md", "docs/simulate.md", "docs/architecture.md"])
 def test_links_lead_somewhere(name):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text(name)):
         assert (ROOT / name).parent.joinpath(target).exists(), target
 
 
-def test_the_skeleton_in_contributing_is_a_policy(tmp_path, monkeypatch):
+def skeleton(part: str) -> str:
+    """The policy, or its oracle, that CONTRIBUTING.md begins with."""
     parts = dict(re.findall(r"<!-- skeleton: (\w+) -->\n```python\n(.*?)^```$", text("CONTRIBUTING.md"), re.M | re.S))
-    (tmp_path / "epsilon_greedy.py").write_text(parts["policy"])
-    (tmp_path / "naive_epsilon_greedy.py").write_text(parts["oracle"])
+    return parts[part]
+
+
+def test_the_skeleton_in_contributing_is_a_policy(tmp_path, monkeypatch):
+    (tmp_path / "epsilon_greedy.py").write_text(skeleton("policy"))
+    (tmp_path / "naive_epsilon_greedy.py").write_text(skeleton("oracle"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT / 'src'}")
     skeleton, naive = (importlib.import_module(name) for name in ("epsilon_greedy", "naive_epsilon_greedy"))

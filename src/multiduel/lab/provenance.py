@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib.metadata
 import json
 import platform
-import sys
-from pathlib import Path
 from typing import Any
 
 import multiduel
-from multiduel.engine.registry import find
+from multiduel.engine import runs
+from multiduel.engine.registry import MACHINES, find
+from multiduel.kernels.sources import code_hash
 from multiduel.lab.experiment import Experiment
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
-ROOMS = ("kernels", "machines", "engine")  # with the policies' own files, the code that decides the numbers
 SHOWN_ONLY = ("title", "short", "label", "rival", "regret")  # fields that decide how results look, not what they are
 
 
-@functools.cache
 def code_digest(*policies: str) -> str:
-    """A hash of the sources that decide these policies' numbers, as they were when first asked for."""
-    root = Path(__file__).resolve().parents[1]
-    files = {file for room in ROOMS for file in (root / room).glob("*.py")}
-    files |= {Path(str(sys.modules[find(policy).params.__module__].__file__)) for policy in policies}
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
+    """A hash of the code that decides these policies' numbers: how runs are played, the policies, and their machines."""
+    modules = [runs.__name__]
+    for card in map(find, policies):
+        kinds = {parameter.machines for parameter in card.parameters.values()}
+        modules += [card.params.__module__, *(one.params.__module__ for one in MACHINES.values() if one.kind in kinds)]
+    return code_hash(*modules)
 
 
 def provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:
