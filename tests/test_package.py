@@ -117,8 +117,8 @@ def test_the_skeleton_in_contributing_is_a_policy(tmp_path, monkeypatch):
     (tmp_path / "naive_epsilon_greedy.py").write_text(skeleton("oracle"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT / 'src'}")
-    skeleton, naive = (importlib.import_module(name) for name in ("epsilon_greedy", "naive_epsilon_greedy"))
-    md.register(skeleton.SPEC)
+    policy, naive = (importlib.import_module(name) for name in ("epsilon_greedy", "naive_epsilon_greedy"))
+    md.register(policy.SPEC)
     try:
         result = md.simulate("epsilon-greedy", md.synthetic(6), slate_size=3, horizon=100, runs=2)
         assert (result.final > 0).all()
