@@ -1,5 +1,6 @@
 # make paper   every experiment of the paper: figures, a verdict on each claim, results/paper/report.html
 # make test    every test and doctest
+# make torture long versions of the tests that damage things
 # make lint    style, types, and who may import whom
 # make bench   speed
 # make clean   all of the above undone, the environment included
@@ -10,7 +11,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: install paper test lint bench clean
+.PHONY: install paper test torture lint bench clean
 
 install: $(READY)
 
@@ -24,6 +25,9 @@ paper: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+torture: $(READY)
+	$(BIN)/python tests/fuzz/snapshots.py --mutations 3000
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -126,7 +126,7 @@ def test_the_skeleton_in_contributing_is_a_policy(tmp_path, monkeypatch):
         def oracle(n_arms, slate_size, words, **params):
             return naive.Naive(n_arms, slate_size, NaiveStream(words), **params)
 
-        some = ("slates-valid", "outcomes-matter", "naive-oracle", "snapshot", "late-tells", "small-sizes")
+        some = ("slates-valid", "outcomes-matter", "naive-oracle", "snapshot", "late-tells", "observing", "small-sizes")
         report = checks.check("epsilon-greedy", oracle=oracle, only=some)
         assert report.ok, str(report)
     finally:

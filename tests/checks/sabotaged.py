@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.random import uniform
 
 NONE, REPEATS, OUT_OF_RANGE, IGNORES, CONSTANT, LOSERS, LOWEST, LEANS, WRAPS = range(9)
-TOO_FAR, EXCEEDS, CHANGES, GLOBAL, UNSEEDED, CHOKES, ONE_ARM, TYPES = range(9, 17)
+TOO_FAR, EXCEEDS, CHANGES, GLOBAL, UNSEEDED, CHOKES, ONE_ARM, TYPES, ORDER, HIDES = range(9, 19)
 FAULTS = {
     "none": NONE,
     "repeats-an-arm": REPEATS,
@@ -41,6 +42,8 @@ FAULTS = {
     "chokes-on-late-tells": CHOKES,
     "fails-at-one-arm": ONE_ARM,
     "types-depend-on-size": TYPES,
+    "remembers-the-order": ORDER,
+    "hides-a-field": HIDES,
 }
 EXPLORE = 300
 
@@ -65,6 +68,19 @@ def start(params, n_arms, rng):
     return State(np.zeros((n_arms, n_arms)), np.zeros(n_arms, kind), np.array([-1, 0, 0]), np.zeros(5))
 
 
+@valid.implement(Params)
+def sound(params, state, n_arms, round):
+    fields = {
+        "W": validity.tally(state.W),
+        "pool": validity.SCRATCH,
+        "B": validity.arms(state.B[0], n_arms, none=True) and validity.counts(state.B[1:]),
+        "recent": validity.SCRATCH,
+    }
+    if params.fault == HIDES:
+        del fields["pool"]
+    return fields
+
+
 @ask.implement(Params)
 def choose(params, state, rng, round, limit, slate):
     pool, B, fault = state.pool, state.B, params.fault
@@ -82,7 +98,7 @@ def choose(params, state, rng, round, limit, slate):
     low = (
         (fault == LOWEST and round == 1)
         or (fault == LEANS and round > 1 and uniform(rng) < 0.4)
-        or (fault == CHANGES and B[2] % 2 == 1)
+        or (fault in (CHANGES, ORDER) and B[2] % 2 == 1)
         or (fault == UNSEEDED and np.random.random() < 0.5)
         or (fault == WRAPS and (round << 61) < 0)
     )
@@ -105,6 +121,8 @@ def learn(params, state, rng, round, slate, wins):
         return
     if params.fault == CHOKES:
         state.recent[state.B[1] - round] += 1.0
+    if params.fault == ORDER and round == 0:
+        state.B[2] = slate[0]
     for a in range(slate.shape[0]):
         for b in range(slate.shape[0]):
             if params.fault == LOSERS:

@@ -32,6 +32,9 @@ CAUGHT = [
     ("chokes-on-late-tells", "late-tells", "IndexError"),
     ("fails-at-one-arm", "small-sizes", "K = 1"),
     ("types-depend-on-size", "no-recompilation", "compiled 2 times"),
+    ("remembers-the-order", "observing", "must lead to the same slates"),
+    ("ignores-outcomes", "observing", "5 of 5 runs"),
+    ("hides-a-field", "snapshot", "must speak of every field"),
 ]
 NEEDS_COMPILER = ("compiled-equals-plain", "no-recompilation")
 
@@ -86,6 +89,15 @@ def test_a_fault_is_caught(fault, check, words):
 
 def test_every_fault_is_used():
     assert {fault for fault, _, _ in CAUGHT} == set(FAULTS) - {"none"}
+
+
+def test_a_policy_that_says_it_is_blind_and_is_not_is_caught(monkeypatch):
+    monkeypatch.setitem(POLICIES, SPEC.name, dataclasses.replace(SPEC, blind="it says so"))
+    assert checks.run("observing", SPEC.name).status == "passed"
+    monkeypatch.setattr(Policy, "observe", lambda self, arms, outcome: None)
+    finding = checks.run("observing", SPEC.name)
+    assert finding.status == "failed"
+    assert "It was accepted" in finding.reason
 
 
 def test_a_wrong_oracle_is_caught():

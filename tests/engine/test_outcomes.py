@@ -43,6 +43,10 @@ def test_duels_count_and_ties_are_half_each_way():
         (md.best(1), "Arm 1 was not in this slate"),
         (md.duels([(8, 8)]), "cannot beat itself"),
         (md.tie(8, 8), "must name each arm once"),
+        (md.best([8]), "was not in this slate"),
+        (md.ranking([8, [3]]), "was not in this slate"),
+        (md.duels([({}, 8)]), "was not in this slate"),
+        ([[0, 10**400]] * 4, "An outcome is made by"),
         ("nonsense", "An outcome is made by"),
         ([[0.0, 1.0]], "must be 4 x 4"),
     ],
@@ -52,8 +56,18 @@ def test_what_is_refused_and_how(outcome, says):
         wins_matrix(outcome, ARMS)
 
 
+@pytest.mark.parametrize(
+    ("make_it", "says"), [(lambda: md.ranking(3), "'ranking' takes"), (lambda: md.duels([1]), "'duels' takes")]
+)
+def test_what_is_no_list_of_arms_is_refused_at_once(make_it, says):
+    with pytest.raises(md.BadInput, match=says):
+        make_it()
+
+
 def test_bad_entries_are_named():
     wins = np.zeros((4, 4))
     wins[1, 2] = -1.0
-    assert "Got -1.0 for arm 3 over arm 5" in str(explain(wins, ARMS))
-    assert "diagonal" in str(explain(np.eye(4), ARMS))
+    assert "Got -1.0 for arm 3 over arm 5" in str(explain(wins, ARMS, 1e9))
+    wins[1, 2] = 2e9
+    assert "Wins must be from 0 to 1e+09. Got 2000000000.0 for arm 3 over arm 5" in str(explain(wins, ARMS, 1e9))
+    assert "diagonal" in str(explain(np.eye(4), ARMS, 1e9))

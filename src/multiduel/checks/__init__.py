@@ -13,7 +13,7 @@ import, because one of the checks plays it without the compiler.
 uniform: 1 of 1 checks passed
   passed    header
 >>> len(checks.CHECKS)
-14
+15
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from multiduel.checks import agreement, behaviour, boundary, symmetry
+from multiduel.checks import agreement, behaviour, boundary, observing, symmetry
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
 from multiduel.inputs import BadInput, did_you_mean
 
@@ -35,6 +35,7 @@ CHECKS: dict[str, Callable[[Subject], None]] = {
     "snapshot": agreement.snapshot,
     "reproducible": agreement.reproducible,
     "late-tells": behaviour.late_tells,
+    "observing": observing.observing,
     "beats-uniform": behaviour.beats_uniform,
     "small-sizes": behaviour.small_sizes,
     "bad-input": boundary.bad_input,

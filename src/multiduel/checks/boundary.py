@@ -13,11 +13,11 @@ import numpy as np
 
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Skipped, Subject, coins, played, require
 from multiduel.engine.outcomes import best, duels, ranking
-from multiduel.engine.play import BlockMatrix, Matrix, ask_once, play, recommend_once, tell_once
+from multiduel.engine.play import BlockMatrix, Matrix, ask_once, observe_pairs, observe_slate, play, recommend_once, tell_once
 from multiduel.engine.policy import Policy, Slate, make
 from multiduel.engine.registry import MACHINES
 from multiduel.inputs import BadInput
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import JIT, entry
 from multiduel.policies import ALL, CITATIONS
 
@@ -142,15 +142,19 @@ def no_recompilation(subject: Subject) -> None:
         for _ in played(subject, policy, P, 30, seed=6, slate_size=slate_size):
             pass
         policy.recommend()
+        if subject.spec.observes:
+            policy.observe((0, 1), duels([(0, 1)]))
         subject.simulate(P, horizon=20, slate_size=slate_size, runs=1)
     params, name = subject.params(7), subject.name
+    watch = observe_pairs if subject.spec.slate == "two" else observe_slate
     for what, one in (
         ("play loop", entry(play, params, name, BlockMatrix if subject.spec.blocks else Matrix)),
         ("ask", entry(ask_once, params, f"{name} (ask)")),
         ("tell", entry(tell_once, params, f"{name} (tell)")),
         ("recommend", entry(recommend_once, params, f"{name} (recommend)")),
+        *((("observe", entry(watch, params, f"{name} (observe)")),) if subject.spec.observes else ()),
     ):
-        count = len(one.call.signatures)  # type: ignore[attr-defined]
+        count = len(one.call.signatures)
         require(count == 1, f"The {what} must be compiled once for all sizes. It was compiled {count} times.")
 
 
@@ -184,7 +188,7 @@ def _card(spec: PolicySpec) -> None:
     require(spec.anytime == ("horizon" not in fields), "'anytime' must be false exactly if Params has a 'horizon'.")
     for name in ("title", "assumes", "regret", "use"):
         require(str(getattr(spec, name)).strip(), f"'{name}' of the card must say something.")
-    for generic in (init, ask, tell, recommend):
+    for generic in (init, ask, tell, recommend, valid):
         require(spec.params in generic.table, f"'{generic.__name__}' must be implemented for its Params.")
     for name in fields:
         require(name in spec.params._field_defaults, f"'{name}' of Params must have a default.")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, shortened
 
 
 class Outcome(NamedTuple):
@@ -21,7 +22,7 @@ class Outcome(NamedTuple):
 
 def ranking(arms: Iterable[int]) -> Outcome:
     """These arms, best first. Arms of the slate that are left out were not judged."""
-    return Outcome("ranking", tuple(arms))
+    return Outcome("ranking", _each("ranking", arms))
 
 
 def best(arm: int) -> Outcome:
@@ -36,7 +37,10 @@ def worst(arm: int) -> Outcome:
 
 def duels(pairs: Iterable[tuple[int, int]]) -> Outcome:
     """Any number of (winner, loser) pairs; a pair may come more than once."""
-    return Outcome("duels", tuple((winner, loser) for winner, loser in pairs))
+    try:
+        return Outcome("duels", tuple((winner, loser) for winner, loser in _each("duels", pairs)))
+    except (TypeError, ValueError):
+        raise BadInput(f"'duels' takes pairs (winner, loser). Got {shortened(pairs)}.") from None
 
 
 def tie(*arms: int) -> Outcome:
@@ -44,12 +48,20 @@ def tie(*arms: int) -> Outcome:
     return Outcome("tie", arms)
 
 
+def _each(kind: str, values: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(values)
+    except TypeError:
+        raise BadInput(f"'{kind}' takes a list of them. Got {shortened(values)}.") from None
+
+
 def wins_matrix(outcome: Outcome | Sequence[Sequence[float]] | Floats, arms: tuple[int, ...]) -> Floats:
     """The wins among the slate's arms; only arms that were shown, no arm against itself. A matrix is taken as it is, if of
     the right shape: its entries are checked where they are used (``explain`` says what is wrong with them)."""
     n = len(arms)
     if not isinstance(outcome, Outcome):
-        return _matrix(outcome, n)
+        known = "ranking, best, worst, duels or tie"
+        return matrix_of(outcome, n, "A matrix of wins for this slate", f"An outcome is made by {known}, or is a matrix of wins")
     kind: str = outcome.kind
     named: Any = outcome.arms
     if kind == "ranking" and len(named) == n:
@@ -57,12 +69,16 @@ def wins_matrix(outcome: Outcome | Sequence[Sequence[float]] | Floats, arms: tup
             rank = {arm: r for r, arm in enumerate(named)}
             ranks = np.array([rank[arm] for arm in arms])
             return _ranked(n).take(ranks, 0).take(ranks, 1)
-        except KeyError:
+        except (KeyError, TypeError):
             pass  # the checks below say what is wrong
     place = {arm: a for a, arm in enumerate(arms)}
-    for arm in sum(named, ()) if kind == "duels" else named:
-        if arm not in place:
-            raise BadInput(f"Arm {arm!r} was not in this slate. It showed {arms}.")
+    for arm in itertools.chain.from_iterable(named) if kind == "duels" else named:
+        try:
+            shown = arm in place
+        except TypeError:  # a list, say
+            shown = False
+        if not shown:
+            raise BadInput(f"Arm {shortened(arm)} was not in this slate. It showed {shortened(arms)}.")
     wins = np.zeros((n, n))
     if kind == "duels":
         for winner, loser in named:
@@ -89,20 +105,21 @@ def _ranked(n: int) -> Floats:
     return np.triu(np.ones((n, n)), 1)
 
 
-def _matrix(values: Any, n: int) -> Floats:
+def matrix_of(values: Any, n: int, what: str, otherwise: str = "") -> Floats:
+    """``values`` as n x n numbers; what they are is checked where they are used. ``otherwise`` is said of what is no matrix."""
     try:
         wins = np.ascontiguousarray(values, np.float64)
-    except (TypeError, ValueError):
-        known = "ranking, best, worst, duels or tie"
-        raise BadInput(f"An outcome is made by {known}, or is a matrix of wins. Got {values!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise BadInput(f"{otherwise or f'{what} must be a matrix of numbers'}. Got {shortened(values)}.") from None
     if wins.shape != (n, n):
-        raise BadInput(f"A matrix of wins for this slate must be {n} x {n}. Got shape {wins.shape}.")
+        raise BadInput(f"{what} must be {n} x {n}. Got shape {wins.shape}.")
     return wins
 
 
-def explain(wins: Floats, arms: tuple[int, ...]) -> BadInput:
+def explain(wins: Floats, arms: tuple[int, ...], most: float) -> BadInput:
     """What is wrong with a matrix of wins."""
     if wins.diagonal().any():
         return BadInput("An arm cannot beat itself: the diagonal of a matrix of wins must be 0.")
-    a, b = np.argwhere(~((wins >= 0.0) & np.isfinite(wins)))[0]
-    return BadInput(f"Wins must be finite and at least 0. Got {wins[a, b]} for arm {arms[a]} over arm {arms[b]}.")
+    a, b = np.argwhere(~((wins >= 0.0) & (wins <= most)))[0]
+    limit = f"from 0 to {most:g}" if wins[a, b] > most else "finite and at least 0"
+    return BadInput(f"Wins must be {limit}. Got {wins[a, b]} for arm {arms[a]} over arm {arms[b]}.")

@@ -15,6 +15,9 @@ from multiduel.kernels.random import binomial, chance_of_pair, pair_number, plac
 KINDS = ("average", "strong", "weak", "slots")  # rows of `regret`: mean, max, min over the slate; mean over the seats taken
 ROUND, MARK, EVENTS, STRETCH = 0, 1, 2, 3  # places in `clock`
 
+MOST_WEIGHT = 1e9  # of a duel that is told: even 10^9 of them sum to what every kernel can still count with
+MOST_WINS = 1e15  # of one arm over another in a tally
+
 
 class Matrix(NamedTuple):
     """A world given by a preference matrix: one independent coin per pair and round.
@@ -165,26 +168,71 @@ def play(params: Any, state: Any, rng: Stream, opponent: Opponent, pace: Pace, r
     return recommend(params, state)
 
 
+class Duel(NamedTuple):
+    """Room for one pair of arms."""
+
+    pair: Ints  # i8[2]
+    wins: Floats  # f8[2, 2]
+
+
 def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> int:
     """One ask, committing to nothing. Returns how many arms it wrote into ``slate``."""
     n, _ = ask(params, state, rng, round, 1, slate)
     return n
 
 
-def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Floats) -> bool:
-    """One tell, also counted in ``tally`` for the leaderboard. Wins that are not wins change nothing and give False."""
-    n = slate.shape[0]
-    compared = 0.0
-    for a in range(n):
-        for b in range(n):
-            if not 0.0 <= wins[a, b] < np.inf or (a == b and wins[a, b] != 0.0):
+@kernel
+def sensible(wins: Floats, most: float) -> bool:
+    """Are these weights of duels: from 0 to ``most``, and none of an arm against itself?"""
+    for a in range(wins.shape[0]):
+        for b in range(wins.shape[0]):
+            if not 0.0 <= wins[a, b] <= most or (a == b and wins[a, b] != 0.0):
                 return False
+    return True
+
+
+@kernel
+def count(slate: Ints, wins: Floats, tally: Floats) -> bool:
+    """Add wins to ``tally``, for the leaderboard. Was anything compared?"""
+    compared = 0.0
+    for a in range(slate.shape[0]):
+        for b in range(slate.shape[0]):
+            tally[slate[a], slate[b]] += wins[a, b]
             compared += wins[a, b]
-    if compared > 0.0:
-        for a in range(n):
-            for b in range(n):
-                tally[slate[a], slate[b]] += wins[a, b]
+    return compared > 0.0
+
+
+def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Floats) -> bool:
+    """One tell, also counted in ``tally``. Wins that are not wins change nothing and give False."""
+    if not sensible(wins, MOST_WEIGHT):
+        return False
+    if count(slate, wins, tally):
         tell(params, state, rng, round, slate, wins)
+    return True
+
+
+def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Floats) -> bool:
+    """A comparison, or a whole tally, that the policy did not ask for, told as one slate."""
+    if not sensible(wins, most):
+        return False
+    if count(arms, wins, tally):
+        tell(params, state, rng, 0, arms, wins)
+    return True
+
+
+def observe_pairs(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Floats) -> bool:
+    """The same, told pair by pair: a two-dueling kernel looks at two arms only."""
+    if not sensible(wins, most):
+        return False
+    count(arms, wins, tally)
+    for a in range(arms.shape[0]):
+        for b in range(a + 1, arms.shape[0]):
+            if wins[a, b] + wins[b, a] > 0.0:
+                duel.pair[0] = arms[a]
+                duel.pair[1] = arms[b]
+                duel.wins[0, 1] = wins[a, b]
+                duel.wins[1, 0] = wins[b, a]
+                tell(params, state, rng, 0, duel.pair, duel.wins)
     return True
 
 

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
-import base64
 import math
-import zlib
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.engine.outcomes import Outcome, explain, wins_matrix
-from multiduel.engine.play import ask_once, recommend_once, tell_once
+from multiduel.engine.outcomes import Outcome, explain, matrix_of, wins_matrix
+from multiduel.engine.play import (
+    MOST_WEIGHT,
+    MOST_WINS,
+    Duel,
+    ask_once,
+    observe_pairs,
+    observe_slate,
+    recommend_once,
+    tell_once,
+)
 from multiduel.engine.registry import describe, feature_table, find, resolve
 from multiduel.engine.seeds import streams
-from multiduel.inputs import BadInput, whole
+from multiduel.engine.snapshots import (
+    FORMAT,
+    MOST_ARMS,
+    MOST_OPEN,
+    check_state,
+    leaves,
+    number,
+    pack,
+    part,
+    read_labels,
+    read_open,
+    read_rng,
+    refuse,
+    unpack,
+    unpack_all,
+)
+from multiduel.inputs import BadInput, shortened, whole
 from multiduel.kernels.contract import PolicySpec, init, use_features
 from multiduel.kernels.dispatch import entry
-
-FORMAT = "multiduel-policy-1"
+from multiduel.kernels.validity import MOST_ROUNDS
+from multiduel.kernels.validity import tally as tally_holds
 
 
 class Slate(NamedTuple):
@@ -42,7 +67,10 @@ class Standing(NamedTuple):
 
 
 class Policy:
-    """An algorithm at work. Made by ``make`` or ``restore``."""
+    """An algorithm at work. Made by ``make`` or ``restore``. Threads may share one: each call is finished before the next.
+
+    ``pickle`` and ``copy.deepcopy`` go through ``snapshot``.
+    """
 
     def __init__(
         self, spec: PolicySpec, params: Any, n_arms: int, seed: np.random.SeedSequence, features: Floats | None = None
@@ -55,9 +83,11 @@ class Policy:
         if features is not None:
             use_features(params, self._state, features[self._label])
         self._round = 0
-        self._open: dict[int, tuple[int, ...]] = {}
+        self._open: OrderedDict[int, tuple[int, ...]] = OrderedDict()
+        self._lock = threading.RLock()
         self._tally = np.zeros((n_arms, n_arms))
         self._slate = np.zeros(n_arms, np.int64)
+        self._duel = Duel(np.zeros(2, np.int64), np.zeros((2, 2)))
         self._entries()
 
     def _set_labels(self, labels: Any) -> None:
@@ -77,59 +107,112 @@ class Policy:
 
         self._ask = lazily(ask_once, "_ask")
         self._tell = lazily(tell_once, "_tell")
+        self._observe = lazily(observe_pairs if self.spec.slate == "two" else observe_slate, "_observe")
         self._recommend = lazily(recommend_once, "_recommend")
 
     def __repr__(self) -> str:
         return f"Policy({self.spec.name!r}, n_arms={self.n_arms}, round={self._round})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (self.snapshot(),)
+
     def ask(self) -> Slate:
-        """The next slate. Ask again without telling as often as you like: answers may come late, or never."""
-        n = self._ask(self.params, self._state, self._rng, self._round + 1, self._slate)
-        self._round += 1
-        label = self._label
-        arms = tuple([label[k] for k in self._slate[:n].tolist()])
-        if n > 1:
-            self._open[self._round] = arms
-        return Slate(self._round, arms)
+        """The next slate. Ask again without telling as often as you like: answers may come late, or never.
+
+        Of slates that are never told the last 100,000 stay open; older ones are forgotten.
+        """
+        with self._lock:
+            n = self._ask(self.params, self._state, self._rng, self._round + 1, self._slate)
+            self._round += 1
+            label = self._label
+            arms = tuple([label[k] for k in self._slate[:n].tolist()])
+            if n > 1:
+                self._open[self._round] = arms
+                if len(self._open) > MOST_OPEN:
+                    self._open.popitem(last=False)
+            return Slate(self._round, arms)
 
     def tell(self, slate: Slate, outcome: Outcome | Sequence[Sequence[float]] | Floats) -> None:
         """What came of a slate: ranking, best, worst, duels, tie, or wins[a][b] of slate.arms[a] over slate.arms[b].
 
-        Each slate is told once; a slate of one arm needs no telling, and telling it changes nothing.
+        Each slate is told once; a slate of one arm needs no telling, and telling it changes nothing. Wins are weights of at
+        most 10^9.
         """
-        try:
-            round, arms = slate
-            shown = self._open.get(round)
-        except (TypeError, ValueError):
-            raise BadInput(f"'tell' takes the Slate that 'ask' returned. Got {slate!r}.") from None
-        if shown is None or shown != arms:
-            if len(arms) == 1 and 1 <= round <= self._round and shown is None:
-                return
-            raise self._not_open(round, arms)
-        wins = wins_matrix(outcome, arms)
-        inner = self._inner
-        places = np.array([inner[arm] for arm in arms])
-        if not self._tell(self.params, self._state, self._rng, round, places, wins, self._tally):
-            raise explain(wins, arms)
-        del self._open[round]
+        with self._lock:
+            try:
+                round, arms = slate
+                shown = self._open.get(round)
+            except (TypeError, ValueError):
+                raise BadInput(f"'tell' takes the Slate that 'ask' returned. Got {shortened(slate)}.") from None
+            if shown is None or shown != arms:
+                if self._was_single(round, arms):
+                    return
+                raise self._not_open(round, arms)
+            wins = wins_matrix(outcome, arms)
+            inner = self._inner
+            places = np.array([inner[arm] for arm in arms])
+            if not self._tell(self.params, self._state, self._rng, round, places, wins, self._tally):
+                raise explain(wins, arms, MOST_WEIGHT)
+            del self._open[round]
+
+    def _was_single(self, round: Any, arms: Any) -> bool:
+        """May this be a slate of one arm that was asked?"""
+        asked = isinstance(round, int) and 1 <= round <= self._round and round not in self._open
+        return asked and isinstance(arms, tuple) and len(arms) == 1
 
     def _not_open(self, round: Any, arms: Any) -> BadInput:
         if not isinstance(round, int) or not 1 <= round <= self._round:
-            return BadInput(f"Round {round!r} was never asked. So far there were {self._round}.")
+            return BadInput(f"Round {shortened(round)} was never asked. So far there were {self._round}.")
         shown = self._open.get(round)
-        what = f"showed {shown}, not {arms}" if shown else "is told already, or had a single arm"
+        what = f"showed {shown}, not {shortened(arms)}" if shown else "is told already, or had a single arm"
+        if len(self._open) == MOST_OPEN and round < next(iter(self._open)):
+            what += f", or is forgotten: the last {MOST_OPEN:,} slates that are not told stay open"
         return BadInput(f"Round {round} {what}.")
 
     def forget(self, slate: Slate) -> None:
         """This slate will never be told: drop it from the open ones. Only memory is saved by it."""
-        if self._open.get(slate.round) != slate.arms:
-            raise BadInput(f"Round {slate.round} is not open.")
-        del self._open[slate.round]
+        with self._lock:
+            if not isinstance(slate, tuple) or len(slate) != 2 or not isinstance(slate[0], int):
+                raise BadInput(f"'forget' takes the Slate that 'ask' returned. Got {shortened(slate)}.")
+            if self._open.get(slate[0]) != slate[1]:
+                raise BadInput(f"Round {slate[0]} is not open with these arms.")
+            del self._open[slate[0]]
+
+    def observe(self, arms: Sequence[int], outcome: Outcome | Sequence[Sequence[float]] | Floats) -> None:
+        """What came of a comparison of these arms that this policy did not ask for: another one did, or nobody.
+
+        Its choices then are those of a policy that saw these wins too, in whatever order they came. Policies that learn only
+        from what they asked for refuse.
+        """
+        with self._lock:
+            names = self._known(arms)
+            self._observe_wins(names, wins_matrix(outcome, names), MOST_WEIGHT)
+
+    def _observe_wins(self, arms: tuple[int, ...], wins: Floats, most: float) -> None:
+        if self.spec.blind:
+            raise BadInput(f"'{self.spec.name}' cannot use comparisons that it did not ask for: {self.spec.blind}.")
+        places = np.array([self._inner[arm] for arm in arms])
+        if not self._observe(self.params, self._state, self._rng, most, self._duel, places, wins, self._tally):
+            raise explain(wins, arms, most)
+
+    def _known(self, arms: Any) -> tuple[int, ...]:
+        """Two or more different arms."""
+        try:
+            names = tuple(arms)
+            good = len(names) > 1 and len(set(names)) == len(names) and all(arm in self._inner for arm in names)
+        except TypeError:
+            good = False
+        if not good:
+            raise BadInput(
+                f"'arms' of 'observe' must be two or more different arms from 0 to {self.n_arms - 1}. Got {shortened(arms)}."
+            )
+        return names
 
     @property
     def open(self) -> tuple[Slate, ...]:
         """Slates asked and not yet told."""
-        return tuple(Slate(round, arms) for round, arms in self._open.items())
+        with self._lock:
+            return tuple(Slate(round, arms) for round, arms in self._open.items())
 
     @property
     def round(self) -> int:
@@ -138,8 +221,9 @@ class Policy:
 
     def recommend(self) -> int:
         """The arm it would bet on now."""
-        arm: int = self._recommend(self.params, self._state)
-        return self._label[arm]
+        with self._lock:
+            arm: int = self._recommend(self.params, self._state)
+            return self._label[arm]
 
     def leaderboard(self, confidence: float = 0.95) -> list[Standing]:
         """Arms by the share of their duels won, with an interval for each.
@@ -164,18 +248,19 @@ class Policy:
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as plain JSON: numbers, words, and arrays as base64 text. ``restore`` continues bit for bit."""
-        return {
-            "format": FORMAT,
-            "policy": self.spec.name,
-            "params": describe(self.params),
-            "n_arms": self.n_arms,
-            "round": self._round,
-            "labels": list(self._label),
-            "rng": [int(word) for word in self._rng],
-            "open": [[round, list(arms)] for round, arms in self._open.items()],
-            "tally": _pack(self._tally),
-            "state": [_pack(array) for array in _leaves(self._state)],
-        }
+        with self._lock:
+            return {
+                "format": FORMAT,
+                "policy": self.spec.name,
+                "params": describe(self.params),
+                "n_arms": self.n_arms,
+                "round": self._round,
+                "labels": list(self._label),
+                "rng": [int(word) for word in self._rng],
+                "open": [[round, list(arms)] for round, arms in self._open.items()],
+                "tally": pack(self._tally),
+                "state": [pack(array) for array in leaves(self._state)],
+            }
 
 
 def make(
@@ -186,46 +271,59 @@ def make(
     seed: int | None = None,
     horizon: int | None = None,
     features: Any = None,
+    tally: Any = None,
+    round: int | None = None,
     **params: Any,
 ) -> Policy:
     """A policy by its name (``multiduel policies`` lists them) for ``n_arms`` arms, at most ``slate_size`` in a slate.
 
-    ``features`` are for policies that use them: a row of numbers per arm.
+    ``features`` are for policies that use them: a row of numbers per arm. ``tally[i][j]``, wins of arm i over arm j that were
+    seen before, at most 10^15 each, is where it starts from, after ``round`` rounds: by default as many as there were duels.
+    (Bounds that grow with the round would be far too sure of themselves in round 1.) Policies that learn only from what they
+    asked for refuse a tally.
     """
     spec = find(name)
-    whole("n_arms", n_arms, 1, of=name)
+    whole("n_arms", n_arms, 1, MOST_ARMS, of=name)
     whole("slate_size", slate_size, 2, of=name)
     if seed is not None:
         whole("seed", seed, 0, of=name)
+    if round is not None:
+        whole("round", round, 0, MOST_ROUNDS, of=name)
+        if tally is None and round > 0:
+            raise BadInput(f"'round' of '{name}' says how many rounds a tally took. Give it 'tally' too.")
     chosen = resolve(spec, n_arms=int(n_arms), slate_size=int(slate_size), horizon=horizon, given=params)
-    return Policy(spec, chosen, int(n_arms), np.random.SeedSequence(seed), feature_table(spec, features, int(n_arms)))
+    policy = Policy(spec, chosen, int(n_arms), np.random.SeedSequence(seed), feature_table(spec, features, int(n_arms)))
+    if tally is not None:
+        wins = matrix_of(tally, int(n_arms), f"'tally' of '{name}'")
+        policy._observe_wins(tuple(range(policy.n_arms)), wins, MOST_WINS)
+        policy._round = int(round) if round is not None else min(math.ceil(wins.sum()), MOST_ROUNDS)
+    return policy
 
 
 def restore(saved: dict[str, Any]) -> Policy:
-    """The policy that ``snapshot`` saved."""
-    try:
-        if saved["format"] != FORMAT:
-            raise BadInput(f"A snapshot of format '{FORMAT}' is needed. Got {saved['format']!r}.")
-        n_arms = int(saved["n_arms"])
-        words = dict(saved["params"])
-        slate_size = max(2, int(words.pop("slate_size", 2)))
-        spec = find(saved["policy"])
-        params = resolve(spec, n_arms=n_arms, slate_size=slate_size, given=words)
-        policy = Policy(spec, params, n_arms, np.random.SeedSequence(0))
-        if sorted(saved["labels"]) != list(range(n_arms)) or len(saved["rng"]) != 4:
-            raise ValueError("labels or rng")
-        leaves = _leaves(policy._state)
-        for array, text in zip(leaves, saved["state"], strict=True):
-            _unpack(text, array)
-        _unpack(saved["tally"], policy._tally)
-        policy._set_labels(saved["labels"])
-        policy._rng[:] = saved["rng"]
-        policy._round = int(saved["round"])
-        policy._open = {int(round): tuple(int(arm) for arm in arms) for round, arms in saved["open"]}
-    except BadInput:
-        raise
-    except (KeyError, TypeError, ValueError, zlib.error) as error:
-        raise BadInput(f"This is not a whole snapshot of a policy: {type(error).__name__} {error}.") from error
+    """The policy that ``snapshot`` saved. Whatever is not a whole snapshot is refused."""
+    if part(saved, "format", str) != FORMAT:
+        raise BadInput(f"A snapshot of format '{FORMAT}' is needed. Got {shortened(saved['format'])}.")
+    spec = find(part(saved, "policy", str))
+    n_arms = number(part(saved, "n_arms", int), 1, MOST_ARMS, "n_arms")
+    round = number(part(saved, "round", int), 0, MOST_ROUNDS, "round")
+    labels, rng = read_labels(saved, n_arms), read_rng(saved)
+    words = dict(part(saved, "params", dict))
+    size = words.pop("slate_size", 2)
+    if not all(isinstance(word, str) for word in words):
+        raise refuse("a parameter has no name")
+    params = resolve(spec, n_arms=n_arms, slate_size=max(2, number(size, 1, MOST_ARMS, "slate_size")), given=words)
+    policy = Policy(spec, params, n_arms, np.random.SeedSequence(0))
+    unpack_all(part(saved, "state", list), leaves(policy._state), "state")
+    unpack(part(saved, "tally", list), policy._tally, "tally")
+    if not tally_holds(policy._tally):
+        raise refuse("'tally' holds what it cannot hold")
+    check_state(spec.name, params, policy._state, n_arms, round)
+    seats = min(n_arms, 2 if spec.slate == "two" else size)
+    policy._open.update(read_open(saved, n_arms, seats, round))
+    policy._set_labels(labels)
+    policy._rng[:] = rng
+    policy._round = round
     return policy
 
 
@@ -233,20 +331,3 @@ def _anytime_radius(n: float, error: float) -> float:
     """Half-width after n outcomes in [0, 1] (variance proxy 1/4 each); tightest near n = 100."""
     v, rho = 0.25 * n, 25.0 / (2.0 * math.log(1.0 / error) + 1.0)
     return math.sqrt((v + rho) * (2.0 * math.log(2.0 / error) + math.log((v + rho) / rho))) / n
-
-
-def _leaves(state: Any) -> list[Any]:
-    """The arrays of a State, those of the machines inside it included."""
-    return [leaf for value in state for leaf in (_leaves(value) if isinstance(value, tuple) else [value])]
-
-
-def _pack(array: Any) -> list[Any]:
-    raw = zlib.compress(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes(), 1)
-    return [array.dtype.str[1:], list(array.shape), base64.b64encode(raw).decode("ascii")]
-
-
-def _unpack(packed: list[Any], array: Any) -> None:
-    kind, shape, text = packed
-    if kind != array.dtype.str[1:] or tuple(shape) != array.shape:
-        raise ValueError(f"an array of {kind}{shape} where {array.dtype.str[1:]}{list(array.shape)} belongs")
-    array[...] = np.frombuffer(zlib.decompress(base64.b64decode(text)), f"<{kind}").reshape(array.shape)

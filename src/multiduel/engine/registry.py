@@ -13,7 +13,9 @@ import numpy as np
 from multiduel import machines, policies
 from multiduel.arrays import Floats
 from multiduel.inputs import BadInput, did_you_mean, shortened
-from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
+from multiduel.kernels.contract import FOREVER, MachineSpec, Parameter, PolicySpec
+
+SMALL, LARGE = 1e-12, 1e12  # parameters: squares, cubes and logarithms of them stay numbers
 
 POLICIES: dict[str, PolicySpec] = {spec.name: spec for spec in policies.ALL}
 MACHINES: dict[str, MachineSpec] = {spec.name: spec for spec in machines.ALL}
@@ -28,6 +30,8 @@ def register(spec: PolicySpec | MachineSpec) -> None:
 
 
 def find(name: str) -> PolicySpec:
+    if not isinstance(name, str):
+        raise BadInput(f"A policy is named by a word such as 'multi-rucb'. Got {shortened(name)}.")
     if name not in POLICIES:
         raise BadInput(f"There is no policy '{name}'.{did_you_mean(name, POLICIES)} 'multiduel policies' lists them.")
     return POLICIES[name]
@@ -90,7 +94,7 @@ def _machine(spec: PolicySpec, parameter: Parameter, default: Any, choice: Any, 
     elif isinstance(choice, tuple) and type(choice) in by_params:
         base, choice = choice, by_params[type(choice)].name
     else:
-        base = MACHINES[choice].params() if choice in MACHINES else None
+        base = MACHINES[choice].params() if isinstance(choice, str) and choice in MACHINES else None
     if choice not in fitting:
         raise BadInput(
             f"'machine' of '{spec.name}' must be one of {', '.join(fitting)}. Got {choice!r}.{did_you_mean(str(choice), fitting)}"
@@ -109,8 +113,8 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any
     """A word or number as the kernel wants it: of the default's type, so that nothing is compiled twice."""
     where = f"'{name}' of '{owner}'"
     if parameter.choices:
-        if given not in parameter.choices:
-            raise BadInput(f"{where} must be one of {', '.join(parameter.choices)}. Got {given!r}.")
+        if not isinstance(given, str) or given not in parameter.choices:
+            raise BadInput(f"{where} must be one of {', '.join(parameter.choices)}. Got {shortened(given)}.")
         return type(default)(parameter.choices[given])
     if isinstance(default, bool):
         words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
@@ -121,10 +125,13 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any
         if isinstance(given, bool) or not isinstance(given, str | numbers.Real):
             raise ValueError
         value = float(given)
+    except OverflowError:  # an int that no float can hold
+        value = math.inf
     except ValueError:
-        raise BadInput(f"{where} must be a number. Got {given!r}.") from None
-    if math.isnan(value) or (isinstance(default, int) and value != math.floor(value)):
-        raise BadInput(f"{where} must be a {'whole ' if isinstance(default, int) else ''}number. Got {given!r}.")
+        raise BadInput(f"{where} must be a number. Got {shortened(given)}.") from None
+    integer = isinstance(default, int)
+    if math.isnan(value) or (integer and not math.isinf(value) and value != math.floor(value)):
+        raise BadInput(f"{where} must be a {'whole ' if integer else ''}number. Got {shortened(given)}.")
     limits = (
         (parameter.at_least, "at least", operator.ge),
         (parameter.above, "above", operator.gt),
@@ -133,8 +140,12 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any
     )
     for limit, words_of, holds in limits:
         if limit is not None and not holds(value, limit):
-            raise BadInput(f"{where} must be {words_of} {limit:g}. Got {given}.")
-    return int(given) if isinstance(default, int) and isinstance(given, int) else type(default)(value)  # ints stay exact
+            raise BadInput(f"{where} must be {words_of} {limit:g}. Got {shortened(given)}.")
+    if integer and abs(value) > FOREVER:
+        raise BadInput(f"{where} must be at most {FOREVER:,}. Got {shortened(given)}.")
+    if not integer and value != 0.0 and not SMALL <= abs(value) <= LARGE and not (math.isinf(default) and math.isinf(value)):
+        raise BadInput(f"{where} must be 0, or from {SMALL:g} to {LARGE:g} in size. Got {shortened(given)}.")
+    return int(given) if integer and isinstance(given, int) else type(default)(value)  # ints stay exact
 
 
 def describe(params: Any) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import random_order
 from multiduel.kernels.dispatch import kernel
 
@@ -31,6 +32,23 @@ def shuffle_into_batches(n_arms: int, batch_size: int, rng: Stream) -> Batches:
     first, size = np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
     first[:n], size[:n] = cuts[:-1], np.diff(cuts)
     return Batches(arms, first, size, np.array([n, 1]), np.zeros((2, n_arms), np.int64))
+
+
+def sound_batches(batches: Batches) -> dict[str, Any]:
+    """Batches follow each other without overlap, hold at least one arm each, and no arm twice."""
+    K, n = len(batches.arms), int(batches.tally[COUNT])
+    if not 1 <= n <= K:
+        return dict.fromkeys(Batches._fields, False)
+    first, size = batches.first[:n], batches.size[:n]
+    apart = validity.between(size, 1, K) and validity.between(first, 0, np.append(first[1:], K) - size)
+    seated = np.concatenate([batches.arms[f : f + s] for f, s in zip(first, size, strict=True)]) if apart else batches.arms
+    return {
+        "arms": validity.arms(batches.arms, K) and validity.distinct(seated, K),
+        "first": apart,
+        "size": apart,
+        "tally": 1 <= batches.tally[STAGE] <= 1 + K.bit_length(),
+        "spare": validity.SCRATCH,
+    }
 
 
 @kernel

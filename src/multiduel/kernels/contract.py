@@ -1,4 +1,4 @@
-"""What an algorithm is: four functions of its Params and State, and a card that describes it.
+"""What an algorithm is: five functions of its Params and State, and a card that describes it.
 
 Arms are 0 .. K-1; rounds count from 1. ``P[i, j]`` and ``W[i, j]`` always mean "i beats j".
 """
@@ -34,13 +34,23 @@ def ask(params: Any, state: Any, rng: Stream, round: int, limit: int, slate: Int
 def tell(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     """Learn: ``wins[a, b]`` is how often slate[a] beat slate[b] in the rounds committed to at ``round``.
 
-    Tells may come late, out of order or never. Not called when nothing was compared.
+    Tells may come late, out of order or never. Not called when nothing was compared. Round 0 means: never asked, but observed
+    by others; it comes only to policies that observe.
     """
 
 
 @generic
 def recommend(params: Any, state: Any) -> int:
     """The arm it would bet on now."""
+
+
+@generic
+def valid(params: Any, state: Any, n_arms: int, round: int) -> dict[str, Any]:
+    """For every field of the State, whether it holds what it may hold after ``round`` rounds. Plain Python, never compiled.
+
+    A snapshot is input, and compiled code would follow it anywhere: no State for which all is true may lead to an index out of
+    range or a loop without end. The entry of a State inside is a dict again. ``kernels/validity.py`` has the words.
+    """
 
 
 @generic(optional=True)
@@ -92,8 +102,14 @@ class PolicySpec:
     commits: str = "exact"  # committing ahead agrees with stepping "exact"-ly or in "distribution"
     features: bool = False  # takes features of the arms: it implements use_features
     blocks: bool = False  # commits to slates of two or more arms for many rounds (worlds then draw binomials)
+    blind: str = ""  # why it cannot learn from comparisons that it did not ask for; "" if it can
     parameters: dict[str, Parameter] = field(default_factory=dict)
     exceptions: dict[str, str] = field(default_factory=dict)  # conformance check -> why it does not hold
+
+    @property
+    def observes(self) -> bool:
+        """Its choices are a function of all wins seen so far, whoever asked for them and in whatever order they came."""
+        return not self.blind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, draw_distinct
-from multiduel.kernels.contract import Parameter
+from multiduel.kernels.contract import Parameter, valid
 from multiduel.kernels.dispatch import generic, kernel
 from multiduel.machines.contract import advance, allocate, answer, feedback, renew, reset, stopped
 
@@ -49,6 +50,32 @@ def fresh(params: Any, rows: int, n_arms: int) -> State:
     queue, progress = np.zeros(grid, np.int64), np.zeros((rows, 6), np.int64)
     counts = (np.zeros(grid), np.zeros(grid), np.zeros(grid), np.full(grid, np.inf))
     return State(*counts, queue, progress, np.full(rows, 0.5), np.zeros(n_arms))
+
+
+def sound(params: Any, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    K, met = state.N.shape[1], state.N > 0.0
+    length, cursor, _, clock, over, chosen = state.progress.T
+    full = np.where(clock > 1, 2, K)  # all arms once, then two at a time
+    reset = (length == 0) & (cursor == 0)
+    return {
+        "S": validity.between(state.S, 0.0, state.N),
+        "N": validity.counts(state.N),
+        "mean": validity.close(state.mean, validity.per_duel(state.S, state.N, 0.0)) and validity.between(state.mean, 0.0, 1.0),
+        "isn": validity.close(state.isn[met], 1.0 / np.sqrt(state.N[met])) and bool(np.all(state.isn[~met] == np.inf)),
+        "queue": validity.arms(state.queue, K),
+        "progress": bool(np.all(reset | ((length == full) & (length <= K) & (cursor >= 0) & (cursor < length))))
+        and validity.counts(state.progress)
+        and validity.between(clock[~reset], 1, validity.MOST)
+        and validity.flags(over)
+        and (K > 1 or bool(over[~reset].all()))
+        and validity.arms(chosen, K),
+        "delta": bool(np.all((state.delta >= 1e-300) & (state.delta <= 0.5))),
+        "value": validity.SCRATCH,
+    }
+
+
+def has_begun(state: State) -> bool:
+    return bool(state.progress[0, LENGTH] > 0)
 
 
 def begin(params: Any, state: State, row: int, delta: float, rng: Stream) -> None:
@@ -139,6 +166,7 @@ def identifies(cls: type) -> type:
     renew.implement(cls)(rearm)
     stopped.implement(cls)(has_stopped)
     answer.implement(cls)(name)
+    valid.implement(cls)(sound)
     return cls
 
 

@@ -14,14 +14,15 @@ bound reaches the best index so far; the most played arm is solved first.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax
 from multiduel.kernels.confidence import kl_upper
-from multiduel.kernels.contract import MachineSpec, Parameter
+from multiduel.kernels.contract import MachineSpec, Parameter, valid
 from multiduel.machines.contract import advance, allocate, answer, feedback, reset
 
 
@@ -41,6 +42,17 @@ class State(NamedTuple):
 def allocate_kl_ucb(params: Params, rows: int, n_arms: int) -> State:
     grid = (rows, n_arms)
     return State(np.zeros(grid), np.zeros(grid), np.ones(rows, np.int64), np.zeros(rows, np.int64), np.zeros(n_arms))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    return {
+        "S": validity.between(state.S, 0.0, state.N),
+        "N": validity.counts(state.N),
+        "tau": validity.between(state.tau, 1, validity.MOST),
+        "lead": validity.arms(state.lead, state.N.shape[1]),
+        "indices": validity.SCRATCH,
+    }
 
 
 @reset.implement(Params)

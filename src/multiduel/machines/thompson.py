@@ -12,13 +12,15 @@ Deviates   nothing; the paper's uniform prior Beta(1, 1) is a parameter.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Stream
-from multiduel.kernels.contract import MachineSpec, Parameter
+from multiduel.kernels import validity
+from multiduel.kernels.contract import MachineSpec, Parameter, valid
 from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.race_soundness import sound_race
 from multiduel.kernels.thompson import DIRECT, DRAWS, LAZY, Race, draw, draw_directly, forget_all, learn, new_race
 from multiduel.machines.contract import advance, allocate, answer, feedback, reset
 
@@ -44,6 +46,17 @@ def race_of(state: State, row: int) -> Race:
     return Race(
         r.a[row], r.b[row], r.log_B[row], r.hazard[row], r.slope[row], r.is_open[row], r.opened[row], r.tally[row], r.level[row]
     )
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    """Plain draws use a and b only."""
+    races = state.races
+    if params.draws == LAZY:
+        every = [sound_race(race_of(state, row)) for row in range(len(races.a))]
+        return {"races": {name: all(one[name] for one in every) for name in races._fields}}
+    beliefs = validity.between(races.a, 1.0, validity.MOST) and validity.between(races.b, 1.0, validity.MOST)
+    return {"races": dict.fromkeys(races._fields, beliefs)}
 
 
 @reset.implement(Params)

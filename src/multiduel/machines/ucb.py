@@ -17,13 +17,14 @@ wins again. So a full scan also computes ``rest``, a ceiling that no other arm's
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, largest
-from multiduel.kernels.contract import MachineSpec, Parameter
+from multiduel.kernels.contract import MachineSpec, Parameter, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.machines.contract import advance, allocate, answer, feedback, hold, reset
 
@@ -66,6 +67,29 @@ def allocate_ucb(params: Params, rows: int, n_arms: int) -> State:
         *(ints(1), ints(0), ints(0), ints(-1)),
         *(floats(math.inf), floats(0.0), floats(0.0), floats(1.0), np.zeros(n_arms)),
     )
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    """Means and widths are those of the counts, but for the lead's, which may lag behind."""
+    N, K = state.N, state.N.shape[1]
+    others = np.arange(K) != state.lead[:, None]
+    mean = validity.per_duel(state.S, N, params.unobserved)
+    isn = validity.per_duel(np.sqrt(N), N, 0.0)
+    clocks = {name: validity.counts(getattr(state, name)) for name in ("tau", "until")}
+    bounds = {name: validity.counts(getattr(state, name), np.inf) for name in ("rest", "lift", "ceiling", "widest")}
+    return {
+        "S": validity.between(state.S, 0.0, N),
+        "N": validity.counts(N),
+        "mean": validity.counts(state.mean, np.inf) and validity.close(state.mean[others], mean[others]),
+        "isn": validity.counts(state.isn) and validity.close(state.isn[others], isn[others]),
+        **clocks,
+        "tau": validity.between(state.tau, 1, validity.MOST),
+        "lead": validity.arms(state.lead, K),
+        "pending": validity.arms(state.pending, K, none=True),
+        **bounds,
+        "indices": validity.SCRATCH,
+    }
 
 
 @reset.implement(Params)

@@ -31,12 +31,13 @@ Fewest comparisons are counted as asked, so that late answers do not pile up on 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import pick
 from multiduel.kernels.random import below, uniform
@@ -76,16 +77,22 @@ class State(NamedTuple):
 
 @init.implement(BTM)
 def start(params: BTM, n_arms: int, rng: Stream) -> State:
-    constant = params.constant if params.constant > 0.0 else (3.0 if params.gamma > 1.0 else 1.0)
-    log_error = math.log(2.0) + math.log(float(max(params.horizon, 1))) + math.log(float(n_arms))
-    return fresh(constant * params.gamma**2 * math.sqrt(log_error), math.inf, n_arms)
+    return fresh(radius_of(params, n_arms), n_arms)
 
 
 @init.implement(PAC)
 def start_pac(params: PAC, n_arms: int, rng: Stream) -> State:
-    N = comparisons_enough(params, n_arms)
-    log_error = math.log(n_arms**3 * N / params.delta)
-    return fresh(params.constant * params.gamma**2 * math.sqrt(log_error), N, n_arms)
+    return fresh(radius_of(params, n_arms), n_arms)
+
+
+def radius_of(params: BTM | PAC, n_arms: int) -> tuple[float, float]:
+    """c(n) = the first / sqrt(n). Every active arm's n reaching the second ends the exploration."""
+    if isinstance(params, PAC):
+        N = comparisons_enough(params, n_arms)
+        return params.constant * params.gamma**2 * math.sqrt(math.log(n_arms**3 * N / params.delta)), N
+    constant = params.constant if params.constant > 0.0 else (3.0 if params.gamma > 1.0 else 1.0)
+    log_error = math.log(2.0) + math.log(float(max(params.horizon, 1))) + math.log(float(n_arms))
+    return constant * params.gamma**2 * math.sqrt(log_error), math.inf
 
 
 def comparisons_enough(params: PAC, n_arms: int) -> float:
@@ -99,8 +106,7 @@ def comparisons_enough(params: PAC, n_arms: int) -> float:
         N = float(needed)
 
 
-def fresh(scale: float, enough: float, n_arms: int) -> State:
-    """c(n) = scale / sqrt(n). Every active arm's n reaching ``enough`` ends the exploration."""
+def fresh(radius: tuple[float, float], n_arms: int) -> State:
     K = n_arms
     progress = np.array([K, 0 if K == 1 else NONE])
     return State(
@@ -114,8 +120,36 @@ def fresh(scale: float, enough: float, n_arms: int) -> State:
         n_with=np.zeros((K, K)),
         w_with=np.zeros((K, K)),
         progress=progress,
-        radius=np.array([scale, enough]),
+        radius=np.array(radius),
     )
+
+
+@valid.implement(BTM)
+@valid.implement(PAC)
+def sound(params: BTM | PAC, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    """While there is no winner, two arms or more are active."""
+    K, size, winner = len(state.A), int(state.progress[SIZE]), state.progress[WINNER]
+    here = (1 if winner != NONE else 2) <= size <= K
+    active = state.active == 1
+    phat = validity.per_duel(state.w, state.n, 0.5)
+
+    def sums(values: Any, by_opponent: Any) -> bool:
+        kept = by_opponent[:, active].sum(axis=1)
+        return validity.counts(values) and validity.counts(by_opponent) and validity.close(values[active], kept[active])
+
+    return {
+        "A": here and validity.arms(state.A, K) and state.A[:size].tolist() == np.flatnonzero(active).tolist(),
+        "active": validity.flags(state.active),
+        "asked": sums(state.asked, state.asked_with),
+        "n": sums(state.n, state.n_with),
+        "w": sums(state.w, state.w_with),
+        "phat": validity.close(state.phat[active], phat[active]) and validity.between(state.phat, 0.0, 1.0),
+        "asked_with": validity.counts(state.asked_with),
+        "n_with": validity.counts(state.n_with),
+        "w_with": validity.between(state.w_with, 0.0, state.n_with),
+        "progress": here and validity.arms(winner, K, none=True),
+        "radius": validity.close(state.radius, radius_of(params, K)),
+    }
 
 
 @ask.implement(BTM)
@@ -223,6 +257,7 @@ BTM_SPEC = PolicySpec(
     assumes="a total order with relaxed stochastic transitivity and the stochastic triangle inequality",
     regret="O(gamma^7 K ln T)",
     use="A known number of rounds and options in a roughly clear order; it settles for good on one of them.",
+    blind="an arm's record holds only duels with opponents drawn for it, and arms leave for good as answers arrive",
     anytime=False,
     parameters={
         "horizon": Parameter(meaning="T, the number of rounds to be played", at_least=1),
@@ -243,6 +278,7 @@ PAC_SPEC = PolicySpec(
     assumes="a total order with relaxed stochastic transitivity and the stochastic triangle inequality",
     regret="none: O(gamma^6 K / epsilon^2 ln(K N / delta)) comparisons to its choice",
     use="To pick one of few options that is good enough, with a stated error, at any cost of exploring.",
+    blind="an arm's record holds only duels with opponents drawn for it, and arms leave for good as answers arrive",
     exceptions={"beats-uniform": "with the paper's constants the first arm leaves only after the rounds of the check"},
     parameters={
         "epsilon": Parameter(meaning="how much worse than the best the choice may be", above=0.0, at_most=0.5),

@@ -25,13 +25,14 @@ the last line is one commitment.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, draw_distinct
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 
@@ -57,9 +58,22 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     return State(np.zeros(n_arms), np.zeros(n_arms), np.arange(n_arms), np.array([n_arms, n_arms, NONE]), np.zeros(n_arms))
 
 
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    K, left = len(state.S), state.at[LEFT]
+    here = 1 <= left <= K
+    return {
+        "won": validity.between(state.won, 0.0, state.n),
+        "n": validity.counts(state.n),
+        "S": here and validity.arms(state.S, K) and validity.distinct(state.S[:left], K),
+        "at": here and 0 <= state.at[PLACE] <= left and validity.arms(state.at[CHOSEN], K, none=True),
+        "b": validity.SCRATCH,
+    }
+
+
 @kernel
 def radius(params: Params, K: int, n: float) -> float:
-    return math.sqrt(math.log(4.0 * K * n * n * params.horizon) / (2.0 * n))
+    return math.sqrt(math.log(max(4.0 * K * n * n * params.horizon, 1.0)) / (2.0 * n))  # n < 1: less than a duel
 
 
 @kernel
@@ -140,6 +154,7 @@ SPEC = PolicySpec(
     assumes="nothing",
     regret="O(K^(1/3) T^(2/3) (ln T)^(1/3)) against the Borda winner; O(K ln T / gap^2) when it identifies it sooner",
     use="When the best option is the one that does best on average against all others, not the one that beats each.",
+    blind="its shares must come from duels against opponents drawn at random",
     anytime=False,
     parameters={
         "horizon": Parameter(meaning="rounds there will be", at_least=1),

@@ -36,13 +36,14 @@ step 3 has nothing to ask, c plays itself and sees nothing until t reaches the s
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, draw_distinct
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, uniform
@@ -98,6 +99,42 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
         now=np.array([K, 1, 0, 0, 0]),
         level=np.array([0.0, np.inf]),
     )
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    """The counts are those of V and of the B^i, and C holds someone whenever it is not about to be made anew."""
+    W, V, Bi, now, K = state.W, state.V, state.Bi, state.now, len(state.B)
+    N = W + W.T
+    behind = validity.deficits(W, params.alpha)
+    size = int(now[SIZE])
+    ready = now[NEWS] == 1 or (1 <= size <= K and validity.distinct(state.C[:size], K))
+    meet = now[NEWS] == 1 or (ready and now[MEET] == state.B[state.C[:size]].sum())
+    nearest = np.where(V != 0, np.abs(state.lead), np.inf).min(axis=1)
+    return {
+        "W": validity.tally(W),
+        "lead": validity.close(state.lead, behind.T - behind),
+        "mean": validity.close(state.mean, validity.per_duel(W.T, N, 2.0)),
+        "root": validity.close(state.root, validity.per_duel(np.sqrt(N), N, 0.0)),
+        "V": validity.between(V, -1, 1) and bool(np.all(V == -V.T)),
+        "sure_wins": bool(np.all(state.sure_wins == (V > 0).sum(axis=1))),
+        "sure_losses": bool(np.all(state.sure_losses == (V < 0).sum(axis=1))),
+        "nearest": validity.between(state.nearest, 0.0, nearest),
+        "B": validity.flags(state.B),
+        "Bi": validity.flags(Bi) and not Bi.diagonal().any(),
+        "Bi_size": bool(np.all(state.Bi_size == Bi.sum(axis=1))),
+        "Bi_open": bool(np.all(state.Bi_open == ((Bi == 1) & (V == 0)).sum(axis=1))),
+        "C": ready,
+        "pool": validity.SCRATCH,
+        "u": validity.SCRATCH,
+        "now": validity.counts(now, K * K)
+        and validity.flags(now[NEWS])
+        and now[BROKEN] == ((Bi == 1) & (V > 0)).sum()
+        and now[MOST_LOSSES] <= K
+        and meet,
+        "level": validity.between(state.level[LOG_T], 0.0, math.log(max(round, 1)) + 1e-9)
+        and validity.between(state.level[SOONEST], 0.0, np.inf),
+    }
 
 
 @kernel
@@ -299,6 +336,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         state.level[SOONEST] = min(state.level[SOONEST], abs(lead))
     else:
         set_sign(state, i, j, 0)
+    if round == 0:  # observed: several may come at once, and signs that went to and fro are news too
+        state.now[NEWS] = 1
 
 
 @recommend.implement(Params)

@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 from multiduel.machines import ucb, walk
@@ -55,6 +56,17 @@ class State(NamedTuple):
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     L = (np.arange(n_arms) >= below(rng, n_arms)).astype(np.int64)  # one arm, drawn uniformly
     return State(allocate(params.machine, 1, n_arms), L, np.zeros(n_arms, np.int64), np.zeros(3, np.int64))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    i, first, last = state.epoch.tolist()
+    return {
+        "S": valid(params.machine, state.S, n_arms, round),
+        "L": validity.counts(state.L) and bool(np.all(np.diff(state.L) >= 0)),
+        "played": validity.counts(state.played, validity.MOST_ROUNDS),
+        "epoch": 0 <= i <= 62 and 0 <= first <= last <= FOREVER and (i > 0) == (last > 0),
+    }
 
 
 @kernel
@@ -135,5 +147,6 @@ SPEC = PolicySpec(
     assumes="utilities with a linear link",
     regret="O(ln^2 T)",
     use="To compare with the literature; MultiSBM-Feedback and RUCB learn faster.",
+    blind="a machine learns only from the arms that it advanced, against the left arms of its epoch",
     parameters=walk.PARAMETERS,
 )

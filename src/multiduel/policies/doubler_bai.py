@@ -31,10 +31,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
-from multiduel.machines import lucb
+from multiduel.machines import identification, lucb
 from multiduel.machines.contract import advance, allocate, answer, feedback, renew, reset, stopped
 
 NONE = -1
@@ -64,8 +65,27 @@ def epoch_end(params: Params, i: int) -> int:
     """T_i; T_{-1} = 0."""
     if i < 0:
         return 0
+    if i * math.log(params.b) > 50.0 or math.pow(params.b, float(i)) * math.log(params.a) > 43.0:  # T_i > 2^62
+        return FOREVER
     T = math.pow(params.a, math.pow(params.b, float(i)))
     return int(T) if T < FOREVER else FOREVER
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    """Once an epoch has begun it has a left arm, and the machine samples to take."""
+    epoch = state.epoch
+    i, first, last = epoch[: LAST + 1].tolist()
+    begun = i >= 0
+    return {
+        "S": valid(params.machine, state.S, n_arms, round),
+        "epoch": -1 <= i <= validity.MOST
+        and 0 <= first <= last + 1
+        and last == epoch_end(params, i)
+        and (not isinstance(state.S, identification.State) or begun == identification.has_begun(state.S))
+        and validity.arms(epoch[LEFT:], n_arms, none=True)
+        and begun == (epoch[LEFT] != NONE),
+    }
 
 
 @kernel
@@ -148,11 +168,12 @@ SPEC = PolicySpec(
     assumes="utilities with a linear link, or a finite gamma of Property 1",
     regret="O(ln T)",
     use="Very long experiments, two options at a time: it explores in few, well separated phases and then plays one pair.",
+    blind="a machine learns only from the arms that it advanced, against the left arm of its epoch",
     blocks=True,
     parameters={
         "machine": Parameter(meaning="the best-arm-identification machine", machines="identifier"),
-        "a": Parameter(meaning="epochs end at floor(a^(b^i))", above=1.0),
-        "b": Parameter(meaning="epochs end at floor(a^(b^i))", above=1.0),
+        "a": Parameter(meaning="epochs end at floor(a^(b^i))", at_least=1.001),
+        "b": Parameter(meaning="epochs end at floor(a^(b^i))", at_least=1.001),
         "keep_last": Parameter(meaning="after an epoch without identification, keep the last arm identified"),
         "reset": Parameter(meaning="erase the machine's memory at each epoch (published)"),
     },

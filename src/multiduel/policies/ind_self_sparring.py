@@ -30,14 +30,29 @@ leader wins; m of these are a round in which nothing is compared, and all such r
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import seat
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell
-from multiduel.kernels.thompson import DRAWS, LAZY, LEADER, Race, draw, draw_directly, favourite, new_race, skip, sure_races
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell, valid
+from multiduel.kernels.race_soundness import sound_race
+from multiduel.kernels.thompson import (
+    ALL_NEW,
+    DRAWS,
+    LAZY,
+    LEADER,
+    NEWS,
+    Race,
+    draw,
+    draw_directly,
+    favourite,
+    new_race,
+    skip,
+    sure_races,
+)
 from multiduel.kernels.thompson import learn as believe
 
 NONE, BOTH = 0, 1
@@ -58,6 +73,14 @@ class State(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     return State(new_race(n_arms), np.ones(n_arms, np.int64))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    return {
+        "race": sound_race(state.race),
+        "taken": validity.counts(state.taken, params.slate_size),
+    }
 
 
 @ask.implement(Params)
@@ -93,6 +116,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
                 lost += params.eta * wins[b, a]
         if won + lost > 0.0:
             believe(state.race, slate[a], won, lost)
+    if round == 0:  # observed: lay tau anew, however many comparisons these were
+        state.race.tally[NEWS] = ALL_NEW
 
 
 @seats.implement(Params)

@@ -28,13 +28,14 @@ The final self-duels are one commitment. While W holds a single arm, so are all 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import duels_to_verdict, pick, verdict
 
@@ -61,17 +62,21 @@ class State(NamedTuple):
     level: Floats  # f8[1]  the radius is sqrt(level / n)
 
 
+def level_of(params: IF1 | IF2, K: int) -> float:
+    """constant * ln(1 / delta) with delta = 1 / (T K^2)"""
+    return params.constant * (math.log(float(max(params.horizon, 1))) + 2.0 * math.log(float(K)))
+
+
 @init.implement(IF1)
 @init.implement(IF2)
 def start(params: IF1 | IF2, n_arms: int, rng: Stream) -> State:
-    """b is uniform, W the rest in random order. level = constant * ln(1 / delta) with delta = 1 / (T K^2)."""
+    """b is uniform, W the rest in random order."""
     K = n_arms
     order = np.arange(K)
     draw_distinct(order, K, K, order, 0, rng)
     b = int(order[0])
     inside = np.ones(K, np.int64)
     inside[b] = 0
-    level = params.constant * (math.log(float(max(params.horizon, 1))) + 2.0 * math.log(float(K)))
     return State(
         W=np.append(order[1:], 0),
         inside=inside,
@@ -79,8 +84,30 @@ def start(params: IF1 | IF2, n_arms: int, rng: Stream) -> State:
         n=np.zeros(K),
         phat=np.zeros(K),
         sweep=np.array([K - 1, 0, 0, b]),
-        level=np.full(1, level),
+        level=np.full(1, level_of(params, K)),
     )
+
+
+@valid.implement(IF1)
+@valid.implement(IF2)
+def sound(params: IF1 | IF2, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    K, sweep = len(state.W), state.sweep
+    size = int(sweep[SIZE])
+    here = 0 <= size < K
+    inside = np.flatnonzero(state.inside == 1)
+    return {
+        "W": here and validity.arms(state.W, K) and sorted(state.W[:size].tolist()) == inside.tolist(),
+        "inside": validity.flags(state.inside),
+        "won": validity.between(state.won, 0.0, state.n),
+        "n": validity.counts(state.n),
+        "phat": validity.SCRATCH,
+        "sweep": here
+        and 0 <= sweep[NEXT] <= K
+        and validity.flags(sweep[NEWS])
+        and validity.arms(sweep[CANDIDATE], K)
+        and state.inside[sweep[CANDIDATE]] == 0,
+        "level": validity.close(state.level, level_of(params, K)),
+    }
 
 
 @ask.implement(IF1)
@@ -190,6 +217,7 @@ IF1_SPEC = PolicySpec(
     assumes="a total order with strong stochastic transitivity and the stochastic triangle inequality",
     regret="O(K log K ln T)",
     use="To compare with the literature; IF2 does the same with fewer duels.",
+    blind="it counts only the duels of its candidate, from when it became one",
     anytime=False,
     commits="distribution",
     blocks=True,
@@ -205,6 +233,7 @@ IF2_SPEC = PolicySpec(
     assumes="a total order with strong stochastic transitivity and the stochastic triangle inequality",
     regret="O(K ln T)",
     use="A known number of rounds, options in a clear order, and the wish to settle for good on one of them.",
+    blind="it counts only the duels of its candidate, from when it became one",
     anytime=False,
     commits="distribution",
     blocks=True,

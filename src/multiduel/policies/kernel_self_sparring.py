@@ -29,13 +29,14 @@ ahead. For K in the hundreds or long horizons take IndSelfSparring.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import seat
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell, use_features
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell, use_features, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import normal
 
@@ -76,6 +77,19 @@ def liken(params: Params, state: State, features: Floats) -> None:
     apart = ((features[:, None, :] - features[None, :, :]) / params.length) ** 2
     state.C[...] = prior(params, np.exp(-0.5 * apart.sum(axis=2)))
     state.stale[0] = 1
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    C, most = state.C, 1e20  # any finite numbers will do: a draw compares them, and indexes nothing by them
+    return {
+        "mean": validity.between(state.mean, -most, most),
+        "C": validity.between(C, -most, most) and validity.close(C, C.T) and validity.counts(C.diagonal() + JITTER),
+        "L": validity.between(state.L, -most, most),
+        "stale": validity.flags(state.stale),
+        "taken": validity.counts(state.taken, params.slate_size),
+        "scratch": validity.SCRATCH,
+    }
 
 
 @ask.implement(Params)

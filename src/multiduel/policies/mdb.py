@@ -28,13 +28,14 @@ the rounds until another arm's Z is reached are one commitment.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, largest, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.quiet import quiet_rounds
 
 UNIFORM, NARROW = 0, 1
@@ -60,6 +61,18 @@ class State(NamedTuple):
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     grid = (n_arms, n_arms)
     return State(np.zeros(grid), np.zeros(grid), np.zeros(n_arms), np.full(1, NONE), np.zeros(n_arms + 1, np.int64))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    theta = validity.deficits(state.W, params.alpha)
+    return {
+        "W": validity.tally(state.W),
+        "theta": validity.close(state.theta, theta) and validity.counts(state.theta, np.inf),
+        "Z": validity.close(state.Z, theta.max(axis=1)) and validity.counts(state.Z, np.inf),
+        "best": validity.arms(state.best, state.W.shape[0], none=True),
+        "pool": validity.SCRATCH,
+    }
 
 
 @ask.implement(Params)

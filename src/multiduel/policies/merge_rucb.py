@@ -28,14 +28,15 @@ commitment.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.batches import Batches, merge_in_pairs, merge_with_next, shuffle_into_batches
+from multiduel.kernels import validity
+from multiduel.kernels.batches import Batches, merge_in_pairs, merge_with_next, shuffle_into_batches, sound_batches
 from multiduel.kernels.choice import argmax
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 
@@ -57,6 +58,16 @@ class State(NamedTuple):
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     batches = shuffle_into_batches(n_arms, params.batch_size, rng)
     return State(np.zeros((n_arms, n_arms)), batches, np.zeros(n_arms, np.int64), np.zeros(n_arms))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    return {
+        "W": validity.tally(state.W),
+        "batches": sound_batches(state.batches),
+        "drop": validity.SCRATCH,
+        "u": validity.SCRATCH,
+    }
 
 
 @kernel

@@ -31,13 +31,14 @@ it are one commitment.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import uniform
 
@@ -63,6 +64,19 @@ class State(NamedTuple):
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     W = np.zeros((n_arms, n_arms))
     return State(W, np.zeros(n_arms), np.zeros(1), np.full(1, NONE), np.zeros(n_arms + 1, np.int64))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    K = state.W.shape[0]
+    most = validity.deficits(state.W, params.alpha).max(axis=1)
+    return {
+        "W": validity.tally(state.W),
+        "Z": validity.between(state.Z, 0.0, most * (1.0 + 1e-9)),
+        "log_t": validity.between(state.log_t, 0.0, math.log(max(round, 1)) + 1e-9),
+        "B": validity.arms(state.B, K, none=True),
+        "pool": validity.SCRATCH,
+    }
 
 
 @ask.implement(Params)

@@ -28,7 +28,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell, valid
 from multiduel.machines import ucb, walk
 from multiduel.machines.contract import additional_feedback, feedback
 
@@ -41,6 +42,11 @@ class Params(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> walk.State:
     return walk.start(params.machine, n_arms, rng)
+
+
+@valid.implement(Params)
+def sound(params: Params, state: walk.State, n_arms: int, round: int) -> dict[str, Any]:
+    return {"S": valid(params.machine, state.S, n_arms, round), "y": validity.arms(state.y, n_arms)}
 
 
 @ask.implement(Params)
@@ -69,6 +75,7 @@ SPEC = PolicySpec(
     assumes="utilities with a linear link, or a finite gamma of Property 1",
     regret="O(ln T)",
     use="Two options at a time, with hidden qualities behind the options; best with the Thompson machine.",
+    blind="its machines keep clocks of their own, which move only when they advance an arm",
     commits="distribution",
     parameters=walk.PARAMETERS,
 )

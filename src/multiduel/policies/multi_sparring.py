@@ -34,8 +34,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import seat
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, seats, tell
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, seats, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.machines import ucb, walk
 from multiduel.machines.contract import advance, allocate, answer, feedback, hold
@@ -79,6 +80,21 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     )
 
 
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    K = len(state.taken)
+    return {
+        "S": valid(params.machine, state.S, n_arms, round),
+        "arm": validity.arms(state.arm, K),
+        "held": validity.counts(state.held, FOREVER),
+        "taken": validity.counts(state.taken, params.slate_size),
+        "when": validity.counts(state.when, round),
+        "where": validity.counts(state.where, params.slate_size - 1),
+        "won": validity.SCRATCH,
+        "lost": validity.SCRATCH,
+    }
+
+
 @ask.implement(Params)
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     arm, held, m = state.arm, state.held, params.slate_size
@@ -115,6 +131,9 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
     if state.when[row] != round:
         return
     where = state.where[row]
+    for q in range(where.shape[0]):
+        if where[q] >= slate.shape[0]:  # a snapshot that does not agree with its open slates
+            return
     begin(state)
     for q in range(where.shape[0]):
         for r in range(where.shape[0]):
@@ -192,6 +211,7 @@ SPEC = PolicySpec(
     assumes="utilities with a linear link",
     regret="none proved",
     use="To compare with the literature: its m bandits rarely agree, so poor options are shown for long.",
+    blind="a machine learns only from the arms that it advanced, against those in the other seats",
     commits="distribution",
     parameters={
         "slate_size": Parameter(meaning="seats, each with a machine of its own", at_least=1),

@@ -29,13 +29,14 @@ opponents' deficits are all above it plays itself and sees nothing, until the fi
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, uniform
@@ -65,6 +66,25 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     np.fill_diagonal(lead, np.inf)
     mean, root, pool = np.full((K, K), 2.0), np.zeros((K, K)), np.zeros(K + 1, np.int64)
     return State(np.zeros((K, K)), lead, mean, root, np.zeros(K), np.zeros(K), pool, np.full(1, NONE))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    W, K = state.W, state.W.shape[0]
+    behind = validity.deficits(W, params.alpha)
+    lead = behind.T - behind
+    np.fill_diagonal(lead, np.inf)
+    N = W + W.T
+    return {
+        "W": validity.tally(W),
+        "lead": validity.close(state.lead, lead),
+        "mean": validity.close(state.mean, validity.per_duel(W.T, N, 2.0)),
+        "root": validity.close(state.root, validity.per_duel(np.sqrt(N), N, 0.0)),
+        "Z": validity.close(state.Z, behind.max(axis=1)),
+        "u": validity.SCRATCH,
+        "pool": validity.SCRATCH,
+        "B": validity.arms(state.B, K, none=True),
+    }
 
 
 @ask.implement(Params)

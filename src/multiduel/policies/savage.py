@@ -30,13 +30,14 @@ is decided.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, most_winning, random_order
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import verdict
 from multiduel.kernels.random import below
@@ -66,12 +67,16 @@ class State(NamedTuple):
     level: Floats  # f8[1]     ln(eta / delta) / 2, for ``samples`` without its n^2
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
-    K = n_arms
+def level_of(params: Params, K: int) -> float:
     log_T = math.log(float(max(params.horizon, 1)))
     log_eta = math.log(max(K * (K - 1.0), 1.0)) + (log_T if params.union == HORIZON else math.log(math.pi**2 / 6.0))
     log_error = math.log(params.delta) if params.delta > 0.0 else -log_T
+    return 0.5 * (log_eta - log_error)
+
+
+@init.implement(Params)
+def start(params: Params, n_arms: int, rng: Stream) -> State:
+    K = n_arms
     return State(
         W=np.zeros((K, K)),
         decided=np.zeros((K, K), np.int64),
@@ -81,8 +86,27 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
         order=random_order(K, rng),
         queue=np.zeros(K * (K - 1) // 2 + 1, np.int64),
         sweep=np.array([0, 0, NONE]),
-        level=np.full(1, 0.5 * (log_eta - log_error)),
+        level=np.full(1, level_of(params, K)),
     )
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    K, sweep = len(state.out), state.sweep
+    size = int(sweep[SIZE])
+    here = 0 <= sweep[NEXT] <= size <= K * (K - 1) // 2
+    pairs = state.queue[:size] if here else state.queue
+    return {
+        "W": validity.tally(state.W),
+        "decided": validity.flags(state.decided),
+        "out": validity.flags(state.out),
+        "certain": validity.counts(state.certain, K),
+        "possible": validity.between(state.possible, -1.0, K),
+        "order": validity.order(state.order),
+        "queue": validity.counts(pairs, K * K - 1) and bool(np.all(pairs // K != pairs % K)),
+        "sweep": here and validity.arms(sweep[WINNER], K, none=True),
+        "level": validity.close(state.level, level_of(params, K)),
+    }
 
 
 @kernel
@@ -189,6 +213,7 @@ SPEC = PolicySpec(
     assumes="a Condorcet winner, or with variant copeland nothing",
     regret="O(K^2 ln T)",
     use="A known number of rounds and no assumption about how the options relate; it pays for that with many duels.",
+    blind="it decides pairs for good as answers arrive, so that their order matters",
     anytime=False,
     parameters={
         "horizon": Parameter(meaning="T, the number of rounds to be played", at_least=1),

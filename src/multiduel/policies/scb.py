@@ -33,14 +33,15 @@ All duels of a pair that cannot yet decide it are one commitment, and so is the 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, draw_distinct
 from multiduel.kernels.confidence import kl_lower, kl_upper
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import duels_to_verdict, verdict
 from multiduel.kernels.random import below
@@ -88,6 +89,38 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
 
 
 @kernel
+def log_delta(r: int) -> float:
+    log_budget = math.log(2.0) * 2.0 ** min(r, 6)
+    return math.log(log_budget) - log_budget
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    run, K = state.run, len(state.active)
+    begun = run[R] > 0
+    at_work = run[LEFT] == NONE or (validity.distinct(run[[LEFT, RIGHT]], K) and run[CURSOR] < K)
+    return {
+        "W": validity.tally(state.W),
+        "ever": validity.tally(state.ever),
+        "decided": validity.between(state.decided, -1, 1) and bool(np.all(state.decided == -state.decided.T)),
+        "active": validity.flags(state.active) and bool(state.active.any()),
+        "order": validity.order(state.order) if begun else not state.order.any(),
+        "total": validity.counts(state.total, max(run[CLOCK], 0)),
+        "upper": validity.SCRATCH,
+        "lower": validity.SCRATCH,
+        "run": 0 <= run[R] <= 6
+        and 0 <= run[FIRST] <= run[LAST] <= FOREVER
+        and (run[LAST] > 0) == begun
+        and 2 <= run[CLOCK] <= validity.MOST
+        and 0 <= run[CURSOR] <= K
+        and at_work
+        and (K > 1 or not begun or run[WINNER] != NONE)
+        and validity.arms(run[LEFT:], K, none=True),
+        "log_error": not begun or validity.close(state.log_error, log_delta(int(run[R]))),
+    }
+
+
+@kernel
 def begin_run(params: Params, state: State, rng: Stream, round: int) -> None:
     """The next outer round: a new budget, a new delta, a new solver."""
     run = state.run
@@ -97,8 +130,7 @@ def begin_run(params: Params, state: State, rng: Stream, round: int) -> None:
         run[R] += 1
         run[FIRST] = run[LAST] + 1
         run[LAST] = run[LAST] + (1 << (1 << run[R])) if run[R] < 6 else FOREVER
-    log_budget = math.log(2.0) * 2.0 ** min(run[R], 6)
-    state.log_error[0] = math.log(log_budget) - log_budget
+    state.log_error[0] = log_delta(run[R])
     K = state.active.shape[0]
     for i in range(K):
         state.active[i] = 1
@@ -254,6 +286,7 @@ SPEC = PolicySpec(
     assumes="no two options are equally good against each other",
     regret="O(K ln K ln T), Copeland",
     use="Very many options and very many rounds, when no option beats every other.",
+    blind="it decides pairs for good as answers arrive, in outer rounds that each start afresh",
     commits="distribution",
     blocks=True,
     exceptions={

@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.machines import ucb, walk
 from multiduel.machines.contract import advance, allocate, answer, feedback, hold
@@ -49,6 +50,15 @@ class State(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     return State(allocate(params.machine, 2, n_arms), np.zeros(2, np.int64), np.zeros(2, np.int64))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    return {
+        "S": valid(params.machine, state.S, n_arms, round),
+        "arm": validity.arms(state.arm, n_arms),
+        "held": validity.counts(state.held, FOREVER),
+    }
 
 
 @kernel
@@ -98,6 +108,7 @@ SPEC = PolicySpec(
     assumes="utilities with a linear link",
     regret="none proved",
     use="Two options at a time when hidden qualities stand behind them; the strongest of its paper in practice.",
+    blind="a machine learns only from the arms that it advanced, against those of the other machine",
     commits="distribution",
     parameters=walk.PARAMETERS,
 )

@@ -15,13 +15,14 @@ Deviates   nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 
 
 class Params(NamedTuple):
@@ -36,6 +37,11 @@ class State(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     return State(np.zeros((n_arms, n_arms)), np.zeros(n_arms, np.int64))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    return {"W": validity.tally(state.W), "pool": validity.SCRATCH}
 
 
 @ask.implement(Params)

@@ -27,12 +27,13 @@ True
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import uniform
 
@@ -57,6 +58,18 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     shape = (2, n_arms)
     x = np.full(2, -math.sqrt(n_arms))
     return State(np.zeros(shape), x, np.full(shape, 1.0 / n_arms), np.zeros(MEMORY, np.int64), np.ones((MEMORY, 2)))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    most = 1e100  # losses are divided by chances, which may be tiny
+    return {
+        "L": validity.counts(state.L, most),
+        "x": validity.between(state.x, -most, most),
+        "w": validity.between(state.w, 0.0, 1.0),
+        "asked": validity.counts(state.asked, round),
+        "chance": validity.between(state.chance, 1.0 / most, 1.0),
+    }
 
 
 @kernel
@@ -162,6 +175,7 @@ SPEC = PolicySpec(
     assumes="a Condorcet winner, or an adversary",
     regret="O(sum of ln T / D_i), and O(sqrt(K T)) against an adversary",
     use="When tastes may drift or somebody may be gaming the votes; otherwise others learn faster.",
+    blind="it divides a loss by the chance with which it chose the arm, and here it chose nothing",
     parameters={
         "eta": Parameter(meaning="the learning rate in round t is eta / sqrt(t)", above=0.0),
         "shared": Parameter(meaning="both players learn from one table of losses"),

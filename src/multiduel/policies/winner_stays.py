@@ -27,12 +27,13 @@ WS-W never plays an arm against itself: the best arm is soon in every duel, so t
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 
@@ -60,6 +61,11 @@ class Stretches(NamedTuple):
 
 def no_standings(n_arms: int) -> Standings:
     return Standings(np.zeros(n_arms), np.full(2, NONE))
+
+
+def sound_standings(standings: Standings) -> dict[str, Any]:
+    C = standings.C
+    return {"C": validity.counts(np.abs(C)), "last": validity.arms(standings.last, len(C), none=True)}
 
 
 @kernel
@@ -122,6 +128,11 @@ def start(params: WSW, n_arms: int, rng: Stream) -> Standings:
     return no_standings(n_arms)
 
 
+@valid.implement(WSW)
+def sound(params: WSW, state: Standings, n_arms: int, round: int) -> dict[str, Any]:
+    return sound_standings(state)
+
+
 @ask.implement(WSW)
 def choose(params: WSW, state: Standings, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     n = duel_of_leaders(state, rng, slate)
@@ -144,6 +155,15 @@ def bet(params: WSW, state: Standings) -> int:
 @init.implement(WSS)
 def start_in_stretches(params: WSS, n_arms: int, rng: Stream) -> Stretches:
     return Stretches(no_standings(n_arms), np.array([1, 0, 0]))
+
+
+@valid.implement(WSS)
+def sound_stretches(params: WSS, state: Stretches, n_arms: int, round: int) -> dict[str, Any]:
+    r, left, z = state.stretch.tolist()
+    return {
+        "standings": sound_standings(state.standings),
+        "stretch": 1 <= r <= validity.MOST and 0 <= left <= FOREVER and validity.arms(z, len(state.standings.C)),
+    }
 
 
 @ask.implement(WSS)

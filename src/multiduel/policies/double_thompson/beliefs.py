@@ -8,14 +8,16 @@ is the literal one.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import beta, uniform
 
+MANY = 1e8  # duels of a pair
 DIRTY = -2.0  # below every threshold: the row must be looked at again
 
 
@@ -38,6 +40,27 @@ def fresh_beliefs(n_arms: int) -> Beliefs:
     wake = np.full(n_arms, DIRTY)
     W, Z, above = np.zeros(shape), np.full(shape, -1.0), np.full(shape, 0.5)
     return Beliefs(W, Z, above, log_above, log_above.sum(axis=1), up, wake)
+
+
+def sound_beliefs(beliefs: Beliefs) -> dict[str, Any]:
+    """Chances are those of W, if not to the last bit: a draw given its side of 1/2 must not wait for what never comes."""
+    W, K = beliefs.W, len(beliefs.up)
+    N = W + W.T
+    behind = np.where(W < W.T, validity.per_duel((W - W.T) ** 2, N, 0.0), -1.0)
+    normal = np.array([0.5 + 0.5 * math.erf(z) for z in ((W - W.T) / np.sqrt(2.0 * (N + 1.0))).flat]).reshape(K, K)
+    with np.errstate(divide="ignore"):
+        logs = np.log(beliefs.above) * (1.0 - np.eye(K))
+    chances = validity.between(beliefs.above, 0.0, 1.0) and validity.close(beliefs.above + beliefs.above.T, 1.0)
+    logs = np.where(np.isnan(logs), 0.0, logs)
+    return {
+        "W": validity.tally(W),
+        "Z": validity.close(beliefs.Z, behind),
+        "above": chances and bool(np.all(np.abs(beliefs.above - normal) < 0.05)),
+        "log_above": validity.close(beliefs.log_above, logs) and validity.between(beliefs.log_above, -np.inf, 0.0),
+        "log_row": validity.close(beliefs.log_row, beliefs.log_above.sum(axis=1)),
+        "up": validity.arms(beliefs.up, K),
+        "wake": validity.between(beliefs.wake, DIRTY, np.inf),
+    }
 
 
 @kernel
@@ -114,6 +137,8 @@ def beta_above_half_tail(a: float, b: float) -> float:
     if a == b:
         return 0.5
     n = a + b
+    if n > MANY:
+        return many_above_half(n, (b - a) / n)
     c = 1.0
     d = 1.0 / (1.0 - 0.5 * n / (b + 1.0))
     fraction = d
@@ -133,6 +158,17 @@ def beta_above_half_tail(a: float, b: float) -> float:
     error = stirling_error(n) - stirling_error(a) - stirling_error(b)
     scale = math.sqrt(a * b / (6.283185307179586 * n)) * math.exp(error - deviance)
     return min(scale * fraction / b, 0.5)
+
+
+@kernel
+def many_above_half(n: float, d: float) -> float:
+    """The same for n = a + b so large that the fraction would take 10^4 steps and more: Temme's expansion (1982), whose first
+    two terms leave an error of the order 1 / n; d = (b - a) / n."""
+    if d >= 1.0:
+        return 0.0
+    h = math.sqrt((1.0 + d) * math.log1p(d) + (1.0 - d) * math.log1p(-d))
+    correction = math.sqrt(1.0 - d * d) / d - 1.0 / h if d > 1e-3 else -5.0 / 12.0 * d
+    return 0.5 * math.erfc(h * math.sqrt(0.5 * n)) + correction * math.exp(-0.5 * n * h * h) / math.sqrt(6.283185307179586 * n)
 
 
 @kernel

@@ -18,12 +18,20 @@ True
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.policies.double_thompson.beliefs import best_so_far
-from multiduel.policies.double_thompson.sampling import DIRECT, LAZY, DoubleThompson, fresh_double_thompson, hear, play_round
+from multiduel.policies.double_thompson.sampling import (
+    DIRECT,
+    LAZY,
+    DoubleThompson,
+    fresh_double_thompson,
+    hear,
+    play_round,
+    sound_double_thompson,
+)
 
 
 class Params(NamedTuple):
@@ -34,6 +42,11 @@ class Params(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> DoubleThompson:
     return fresh_double_thompson(n_arms)
+
+
+@valid.implement(Params)
+def sound(params: Params, state: DoubleThompson, n_arms: int, round: int) -> dict[str, Any]:
+    return sound_double_thompson(state)
 
 
 @ask.implement(Params)

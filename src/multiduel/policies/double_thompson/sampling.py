@@ -10,17 +10,26 @@ challenger is above 1/2. Draws are made as bits "above 1/2" first; a value is dr
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax
 from multiduel.kernels.confidence import kl
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, beta, uniform
-from multiduel.policies.double_thompson.beliefs import Beliefs, draw_above_half, draw_theta, fresh_beliefs, refresh, update
+from multiduel.policies.double_thompson.beliefs import (
+    Beliefs,
+    draw_above_half,
+    draw_theta,
+    fresh_beliefs,
+    refresh,
+    sound_beliefs,
+    update,
+)
 
 LAZY, DIRECT = 0, 1
 NONE = -1
@@ -38,6 +47,16 @@ def fresh_double_thompson(n_arms: int) -> DoubleThompson:
     """Nothing seen."""
     scratch = np.zeros((n_arms, n_arms))
     return DoubleThompson(fresh_beliefs(n_arms), scratch, np.zeros(n_arms), np.zeros(n_arms), np.full(1, NONE))
+
+
+def sound_double_thompson(state: DoubleThompson) -> dict[str, Any]:
+    return {
+        "beliefs": sound_beliefs(state.beliefs),
+        "sample": validity.SCRATCH,
+        "score": validity.SCRATCH,
+        "values": validity.SCRATCH,
+        "loud": validity.arms(state.loud, len(state.score), none=True),
+    }
 
 
 @kernel

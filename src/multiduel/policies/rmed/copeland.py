@@ -198,6 +198,9 @@ def learn_pair(pairs: Pairs, alpha: float, beta: float, round: int, i: int, j: i
     record(pairs.duels, i, j, i_won, j_won)
     _note_superior(pairs, i, j)
     _note_superior(pairs, j, i)
+    if round == 0:  # observed: whoever is short now is found by looking at all, so that the order of arrival is the same to it
+        pairs.place[SEEN] = -1
+        return
     pair = min(i, j) * pairs.L.shape[0] + max(i, j)
     if is_short(pairs, pair, alpha, beta, round):
         stand_in_line(pairs, pair)

@@ -22,10 +22,10 @@ nothing is broken. A step takes far longer than ECW-RMED's, and grows fast with 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.policies.rmed.copeland import (
     PARAMETERS,
@@ -39,6 +39,7 @@ from multiduel.policies.rmed.copeland import (
     room_for_programme,
     surest_winner,
 )
+from multiduel.policies.rmed.soundness import sound_pairs
 
 SLACK = -1
 TOLERANCE = 1e-9
@@ -53,6 +54,11 @@ class Params(NamedTuple):
 def start(params: Params, n_arms: int, rng: Stream) -> Pairs:
     n = n_arms * (n_arms - 1) // 2
     return all_pairs(n_arms, rng)._replace(programme=room_for_programme(n_arms, n, n + 2 * n_arms))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: Pairs, n_arms: int, round: int) -> dict[str, Any]:
+    return sound_pairs(state)
 
 
 @kernel

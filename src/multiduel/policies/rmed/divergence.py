@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.kernels import validity
 from multiduel.kernels.confidence import kl
 from multiduel.kernels.dispatch import kernel
 
@@ -27,6 +28,22 @@ def no_duels(n_arms: int) -> Duels:
     return Duels(np.zeros((K, K)), np.zeros((K, K)), np.full((K, K), 0.5), np.zeros((K, K)), np.zeros((K, K)), np.zeros(K))
 
 
+def sound_duels(duels: Duels) -> dict[str, Any]:
+    """Everything follows from W."""
+    N = duels.W + duels.W.T
+    P = validity.per_duel(duels.W, N, 0.5)
+    p = np.minimum(P, 0.5)
+    entropy = np.where(p > 0.0, p * np.log(2.0 * np.where(p > 0.0, p, 0.5)), 0.0) + (1.0 - p) * np.log(2.0 - 2.0 * p)
+    return {
+        "W": validity.tally(duels.W),
+        "N": validity.close(duels.N, N),
+        "P": validity.close(duels.P, P) and bool(np.all((duels.P < 0.5) == (P < 0.5))),
+        "kl": validity.close(duels.kl, entropy) and validity.counts(duels.kl),
+        "D": validity.close(duels.D, N * duels.kl) and validity.counts(duels.D),
+        "I": validity.close(duels.I, duels.D.sum(axis=1)) and validity.counts(duels.I),
+    }
+
+
 @kernel
 def record(duels: Duels, i: int, j: int, i_won: float, j_won: float) -> None:
     """Add the outcomes of a pair. Sums are taken anew in the order of the arms, so that no rounding error gathers."""
@@ -45,7 +62,7 @@ def _weigh(duels: Duels, i: int, j: int, N: float) -> None:
     p = duels.W[i, j] / N
     duels.P[i, j] = p
     before = duels.D[i, j]
-    duels.kl[i, j] = kl(p, 0.5) if p <= 0.5 else 0.0
+    duels.kl[i, j] = max(kl(p, 0.5), 0.0) if p <= 0.5 else 0.0  # rounding may leave it below 0
     duels.D[i, j] = N * duels.kl[i, j]
     if duels.D[i, j] != before:
         total = 0.0

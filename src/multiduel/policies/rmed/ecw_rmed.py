@@ -36,10 +36,10 @@ until ln t reaches the evidence of the cheapest upset or makes a pair short: one
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell, valid
 from multiduel.policies.rmed.copeland import (
     PARAMETERS,
     Pairs,
@@ -50,6 +50,7 @@ from multiduel.policies.rmed.copeland import (
     regret_of,
     surest_winner,
 )
+from multiduel.policies.rmed.soundness import sound_pairs
 
 
 class Params(NamedTuple):
@@ -60,6 +61,11 @@ class Params(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Pairs:
     return all_pairs(n_arms, rng)
+
+
+@valid.implement(Params)
+def sound(params: Params, state: Pairs, n_arms: int, round: int) -> dict[str, Any]:
+    return sound_pairs(state)
 
 
 @rates.implement(Params)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmin, random_order
 from multiduel.kernels.contract import Parameter
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.quiet import quiet_through
-from multiduel.policies.rmed.divergence import Duels, no_duels
+from multiduel.policies.rmed.divergence import Duels, no_duels, sound_duels
 
 NONE = -1
 SWEEPING, ARM, LEFT, RIGHT, FILLED = 0, 1, 2, 3, 4  # places in `place`
@@ -49,6 +50,24 @@ def start_filling(n_arms: int, rng: Stream) -> Sweep:
     )
 
 
+def sound_sweep(sweep: Sweep, round: int) -> dict[str, Any]:
+    """There is always an arm to go on with: one of L_C after the last, or one that ``end_step`` will find."""
+    K, place = len(sweep.order), sweep.place
+    left, right = place[LEFT], place[RIGHT]
+    goes_on = bool(sweep.listed.any()) if place[ARM] == NONE else place[SWEEPING] == 1 and 0 <= place[ARM] < K and round >= 1
+    pair = 0 <= left < right < max(K, 2)
+    return {
+        "duels": sound_duels(sweep.duels),
+        "drawn": validity.counts(sweep.drawn),
+        "order": validity.order(sweep.order),
+        "listed": validity.flags(sweep.listed),
+        "next": validity.flags(sweep.next),
+        "best": validity.arms(sweep.best, K, none=True),
+        "values": validity.SCRATCH,
+        "place": validity.flags(place[SWEEPING]) and goes_on and pair and validity.counts(place[FILLED]),
+    }
+
+
 @kernel
 def lnln(t: float) -> float:
     """ln ln t, at t = 3 for smaller t, so that it is positive."""
@@ -57,12 +76,13 @@ def lnln(t: float) -> float:
 
 @kernel
 def fill(sweep: Sweep, level: float, slate: Ints) -> bool:
-    """Seat the next pair, in order, drawn fewer than ``level`` times. False once all pairs were looked at."""
+    """Seat the next pair, in order, drawn fewer than ``level`` times; duels that were observed count as drawn. False once all
+    pairs were looked at."""
     place = sweep.place
     K = sweep.listed.shape[0]
     while place[LEFT] < K - 1:
         i, j = sweep.order[place[LEFT]], sweep.order[place[RIGHT]]
-        if sweep.drawn[min(i, j), max(i, j)] < level:
+        if sweep.drawn[min(i, j), max(i, j)] < level and sweep.duels.N[i, j] < level:
             draw(sweep, i, j, slate)
             return True
         place[RIGHT] += 1

@@ -27,11 +27,11 @@ nothing, until ln t lets another arm back in: one commitment.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmin
-from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell, valid
 from multiduel.policies.rmed.divergence import least_refuted, record
 from multiduel.policies.rmed.minimum_divergence import (
     PARAMETERS,
@@ -42,6 +42,7 @@ from multiduel.policies.rmed.minimum_divergence import (
     next_arm,
     opponent,
     seat,
+    sound_sweep,
     start_filling,
 )
 
@@ -54,6 +55,11 @@ class Params(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Sweep:
     return start_filling(n_arms, rng)
+
+
+@valid.implement(Params)
+def sound(params: Params, state: Sweep, n_arms: int, round: int) -> dict[str, Any]:
+    return sound_sweep(state, round)
 
 
 @ask.implement(Params)

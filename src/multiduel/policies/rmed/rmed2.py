@@ -27,11 +27,11 @@ number.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmin
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.policies.rmed.divergence import least_refuted, record
 from multiduel.policies.rmed.minimum_divergence import (
@@ -46,6 +46,7 @@ from multiduel.policies.rmed.minimum_divergence import (
     lnln,
     next_arm,
     seat,
+    sound_sweep,
     start_filling,
 )
 
@@ -59,6 +60,11 @@ class Params(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Sweep:
     return start_filling(n_arms, rng)
+
+
+@valid.implement(Params)
+def sound(params: Params, state: Sweep, n_arms: int, round: int) -> dict[str, Any]:
+    return sound_sweep(state, round)
 
 
 @kernel

@@ -25,11 +25,11 @@ How it is computed. As RMED1.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmin
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.policies.rmed.divergence import least_refuted, record
 from multiduel.policies.rmed.minimum_divergence import (
     PARAMETERS,
@@ -42,6 +42,7 @@ from multiduel.policies.rmed.minimum_divergence import (
     lnln,
     next_arm,
     seat,
+    sound_sweep,
     start_filling,
 )
 
@@ -56,6 +57,11 @@ class Params(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> Sweep:
     return start_filling(n_arms, rng)
+
+
+@valid.implement(Params)
+def sound(params: Params, state: Sweep, n_arms: int, round: int) -> dict[str, Any]:
+    return sound_sweep(state, round)
 
 
 @ask.implement(Params)

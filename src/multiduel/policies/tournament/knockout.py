@@ -27,12 +27,13 @@ For regret: delta = 1 / T, and epsilon below the smallest gap to the best arm.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import uniform
 from multiduel.policies.tournament.rounds import (
@@ -44,6 +45,8 @@ from multiduel.policies.tournament.rounds import (
     close_match,
     fresh_tournament,
     match_open,
+    match_to_play,
+    sound_tournament,
 )
 
 NONE = -1
@@ -67,6 +70,20 @@ class State(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     return State(fresh_tournament(n_arms), np.zeros(2), np.full(1, NONE), np.zeros(n_arms), np.zeros(n_arms))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    """Before stage 1 all arms are there; duels are being played only of a match there is."""
+    tournament, since = state.tournament, state.since[0]
+    begun = tournament.at[STAGE] > 0
+    return {
+        "tournament": sound_tournament(tournament) | ({} if begun else {"order": validity.order(tournament.order)}),
+        "match": validity.counts(state.match) and state.match[0] <= state.match[1],
+        "since": since == NONE or (begun and 1 <= since <= round and match_to_play(tournament)),
+        "won": validity.counts(state.won),
+        "lost": validity.counts(state.lost),
+    }
 
 
 @kernel
@@ -132,6 +149,7 @@ SPEC = PolicySpec(
     assumes="strong stochastic transitivity and the stochastic triangle inequality",
     regret="none proved; O(gamma^4 K / epsilon^2 ln(1 / delta)) duels to be within epsilon of the best",
     use="When one nearly best option must be named with a guarantee, and then kept.",
+    blind="only the match being played counts",
     parameters={
         "epsilon": Parameter(meaning="the winner may be this far from the best", above=0.0, below=0.5),
         "delta": Parameter(meaning="probability of a worse winner, at most", above=0.0, below=1.0),

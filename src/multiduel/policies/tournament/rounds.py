@@ -3,11 +3,12 @@ the caller's."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct
 from multiduel.kernels.dispatch import kernel
 
@@ -24,6 +25,27 @@ class Tournament(NamedTuple):
 def fresh_tournament(n_arms: int) -> Tournament:
     """All arms, not yet paired."""
     return Tournament(np.arange(n_arms), np.array([n_arms, 0, 0, 0]))
+
+
+def sound_tournament(tournament: Tournament) -> dict[str, Any]:
+    """One winner per match played. Winners and arms still to play are all different."""
+    K = len(tournament.order)
+    size, match, kept, stage = tournament.at.tolist()
+    here = 1 <= size <= K and 0 <= 2 * match <= size and kept == match
+    return {
+        "order": here and validity.arms(tournament.order, K) and validity.distinct(still_in(tournament), K),
+        "at": here and 0 <= stage <= 1 + K.bit_length(),
+    }
+
+
+def still_in(tournament: Tournament) -> Ints:
+    """Winners of this stage, and the arms that have yet to play in it."""
+    size, match, kept, _ = tournament.at.tolist()
+    return np.concatenate([tournament.order[:kept], tournament.order[2 * match : size]])
+
+
+def match_to_play(tournament: Tournament) -> bool:
+    return bool(2 * tournament.at[MATCH] + 1 < tournament.at[SIZE])
 
 
 @kernel

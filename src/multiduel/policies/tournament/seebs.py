@@ -28,12 +28,13 @@ Deviates   ``epsilon`` above 0 stops at the first anchor known to be that near t
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels import validity
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
 from multiduel.policies.tournament.rounds import (
@@ -45,6 +46,9 @@ from multiduel.policies.tournament.rounds import (
     close_match,
     fresh_tournament,
     match_open,
+    match_to_play,
+    sound_tournament,
+    still_in,
 )
 
 NONE = -1
@@ -72,6 +76,39 @@ class State(NamedTuple):
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     at = np.array([n_arms, 0, NONE, 0, 0, NONE, NONE, NONE])
     return State(fresh_tournament(n_arms), np.arange(n_arms), at, np.zeros(2), np.zeros(n_arms), np.zeros(n_arms))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    """R holds who is kept and who is yet to be tested, the anchor among them; the tournament is among the arms of R."""
+    tournament, R, K = state.tournament, state.R, len(state.R)
+    left, stage, anchor, place, kept, since, i, v = state.at.tolist()
+    inner = sound_tournament(tournament)
+    testing = anchor != NONE
+    here = 1 <= left <= K and 0 <= stage <= 1000 and all(inner.values()) and (not testing or 0 <= kept <= place <= left)
+    there = np.concatenate([R[:kept], R[place:left]]) if testing and here else R[: max(left, 1)]
+    if here and testing:
+        here = anchor in there and tournament.at[STAGE] == 0
+    elif here and tournament.at[STAGE] > 0:
+        here = stage >= 1 and set(still_in(tournament).tolist()) <= set(R[:left].tolist())
+    if here and since != NONE:
+        pair = tournament.order[2 * tournament.at[MATCH] :][:2]
+        others = (R[place], anchor) if testing and place < left else pair if not testing and match_to_play(tournament) else ()
+        here = (
+            1 <= since <= round
+            and stage >= 1
+            and (testing or tournament.at[STAGE] > 0)
+            and i != v
+            and {i, v} == {int(arm) for arm in others}
+        )
+    return {
+        "tournament": inner,
+        "R": validity.arms(R, K) and validity.distinct(there, K),
+        "at": here and validity.arms(state.at[[ANCHOR, I, V]], K, none=True),
+        "duels": validity.counts(state.duels) and state.duels[0] <= state.duels[1],
+        "won": validity.counts(state.won),
+        "lost": validity.counts(state.lost),
+    }
 
 
 @kernel
@@ -216,6 +253,7 @@ SPEC = PolicySpec(
     assumes="strong stochastic transitivity and the stochastic triangle inequality",
     regret="none proved; O(sum of D_i^-2 (ln ln 1/D_i + ln 1/delta)) duels to the best arm",
     use="When the very best option must be named with a guarantee, however long it takes, and then kept.",
+    blind="only the duels being played count",
     parameters={
         "epsilon": Parameter(meaning="stop at an arm this near to the best; 0: find the best", at_least=0.0, below=0.5),
         "delta": Parameter(meaning="probability of another winner, at most", above=0.0, below=1.0),

@@ -1,0 +1,112 @@
+"""Snapshots that are not whole, part by part. Thousands of them at random: tests/fuzz."""
+
+import numpy as np
+import pytest
+
+import multiduel as md
+from multiduel.engine.snapshots import pack, unpack
+from multiduel.kernels.contract import valid
+from multiduel.machines import ALL as MACHINES
+from multiduel.policies import ALL
+
+
+def saved(name="multi-rucb", **params):
+    policy = md.make(name, n_arms=5, slate_size=3, seed=0, horizon=500, **params)
+    for _ in range(20):
+        slate = policy.ask()
+        if len(slate.arms) > 1 and slate.round % 3:
+            policy.tell(slate, md.ranking(sorted(slate.arms)))
+    return policy.snapshot()
+
+
+def change(packed, act):
+    array = np.zeros(packed[1], f"<{packed[0]}")
+    unpack(packed, array, "state")
+    act(array)
+    return pack(array)
+
+
+@pytest.mark.parametrize("spec", [*ALL, *MACHINES], ids=lambda spec: spec.name)
+def test_every_policy_and_machine_declares_what_its_state_may_hold(spec):
+    assert spec.params in valid.table
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "says"),
+    [
+        ("round", -1, "'round' must be from 0"),
+        ("round", 10**15 + 1, "'round' must be from 0"),
+        ("round", 10**30, "'round' must be from 0"),
+        ("round", 3.0, "'round' is missing or no int"),
+        ("round", 2, "'log_t' in the state of 'multi-rucb'"),
+        ("n_arms", 10**9, "'n_arms' must be from 1"),
+        ("n_arms", 6, "'labels' must name 6 arms"),
+        ("labels", [0, 1, 2, 3, 3], "every arm once"),
+        ("labels", [0, 1, 2, 3, 4.0], "'labels' must be from 0 to 4"),
+        ("labels", [False, 1, 2, 3, 4], "'labels' must be from 0 to 4"),
+        ("rng", [0, 0, 0, 0], "not all of them 0"),
+        ("rng", [1, 2, 3, 2**64], "'rng' must be from 0"),
+        ("open", [[3, [0, 0]]], "2 to 3 different arms"),
+        ("open", [[3, [0]]], "2 to 3 different arms"),
+        ("open", [[3, [0, 1, 2, 3]]], "2 to 3 different arms"),
+        ("open", [[3, [0, 7]]], "from 0 to 4"),
+        ("open", [[0, [0, 1]]], "the round of an open slate"),
+        ("open", [[21, [0, 1]]], "the round of an open slate"),
+        ("open", [[3, [0, 1]], [3, [1, 2]]], "the round of an open slate"),
+        ("open", [3], "a round and its arms"),
+        ("params", {"slate_size": 3, "alpha": 1e300}, "in size"),
+        ("params", {"slate_size": -3}, "'slate_size' must be from 1"),
+        ("params", {3: 4}, "has no name"),
+        ("policy", "no-such", "There is no policy"),
+        ("policy", "uniform", "no parameter 'alpha'"),
+        ("state", [], "'state' must hold 5 arrays"),
+        ("state", "x", "'state' is missing"),
+    ],
+)
+def test_a_part_that_cannot_be(part, value, says):
+    snapshot = saved()
+    snapshot[part] = value
+    with pytest.raises(md.BadInput, match=says):
+        md.restore(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("packed", "says"),
+    [
+        (["f8", [5, 5], "####"], "cannot be read"),
+        (["f8", [5, 6], ""], "must be f8"),
+        (["f8", [5, 5]], "a type, a shape and text"),
+        (["f8", [5, 5], pack(np.zeros((5, 4)))[2]], "must have 200 bytes"),
+        (["f8", [5, 5], pack(np.zeros((9999, 999)))[2]], "must have 200 bytes"),  # small, until it is unpacked
+    ],
+)
+def test_an_array_that_cannot_be_read(packed, says):
+    snapshot = saved()
+    snapshot["state"][0] = packed
+    with pytest.raises(md.BadInput, match=says):
+        md.restore(snapshot)
+
+
+def test_counts_that_cannot_be():
+    snapshot = saved()
+    wrong = pack(np.full((5, 5), np.nan))
+    snapshot["tally"] = wrong if isinstance(snapshot["tally"][0], str) else [wrong, *snapshot["tally"][1:]]
+    with pytest.raises(md.BadInput, match="'tally' holds what it cannot hold"):
+        md.restore(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("name", "leaf", "act", "field"),
+    [
+        ("multi-rucb", 0, lambda W: W.__setitem__((0, 1), np.nan), "W"),
+        ("multi-rucb", 3, lambda B: B.__setitem__(0, 5), "B"),
+        ("rmed1", 7, lambda order: order.__setitem__(0, order[1]), "order"),
+        ("rmed1", 12, lambda place: place.__setitem__(1, 5), "place"),
+        ("ws-w", 1, lambda last: last.__setitem__(0, 9), "last"),
+    ],
+)
+def test_a_field_that_cannot_be_is_named(name, leaf, act, field):
+    snapshot = saved(name)
+    snapshot["state"][leaf] = change(snapshot["state"][leaf], act)
+    with pytest.raises(md.BadInput, match=f"'{field}' in the state of '{name}' holds what it cannot hold"):
+        md.restore(snapshot)
