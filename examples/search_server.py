@@ -117,7 +117,7 @@ class Experiment:
         with self.lock:
             lines = self.policy.leaderboard()
         return [
-            f"{RANKERS[line.arm].__name__}: {line.win_rate:.2f} of {line.duels:.0f} duels"
+            f"{RANKERS[line.arm].__name__}: {line.win_rate:.2f} in {line.answers} answers"
             + (" (best so far)" if line.recommended else "")
             for line in lines
         ]

@@ -10,6 +10,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import ask, compare, recommend, seats, tell
 from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.evidence import Counts, count_answer
 from multiduel.kernels.random import binomial, chance_of_pair, pair_number, place, reseed
 
 KINDS = ("average", "strong", "weak", "slots")  # rows of `regret`: mean, max, min over the slate; mean over the seats taken
@@ -192,17 +193,18 @@ def sensible(wins: Floats, most: float) -> bool:
 
 
 @kernel
-def count(slate: Ints, wins: Floats, tally: Floats) -> bool:
-    """Add wins to ``tally``, for the leaderboard. Was anything compared?"""
+def count(slate: Ints, wins: Floats, tally: Counts) -> bool:
+    """Count an answer in ``tally``. Was anything compared?"""
     compared = 0.0
     for a in range(slate.shape[0]):
         for b in range(slate.shape[0]):
-            tally[slate[a], slate[b]] += wins[a, b]
             compared += wins[a, b]
+    if compared > 0.0:
+        count_answer(tally, slate, wins)
     return compared > 0.0
 
 
-def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Floats) -> bool:
+def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Counts) -> bool:
     """One tell, also counted in ``tally``. Wins that are not wins change nothing and give False."""
     if not sensible(wins, MOST_WEIGHT):
         return False
@@ -211,7 +213,7 @@ def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, win
     return True
 
 
-def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Floats) -> bool:
+def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Counts) -> bool:
     """A comparison, or a whole tally, that the policy did not ask for, told as one slate."""
     if not sensible(wins, most):
         return False
@@ -220,7 +222,7 @@ def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel,
     return True
 
 
-def observe_pairs(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Floats) -> bool:
+def observe_pairs(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Counts) -> bool:
     """The same, told pair by pair: a two-dueling kernel looks at two arms only."""
     if not sensible(wins, most):
         return False

@@ -28,6 +28,7 @@ from multiduel.engine.snapshots import (
     FORMAT,
     MOST_ARMS,
     MOST_OPEN,
+    check_answers,
     check_state,
     leaves,
     number,
@@ -37,14 +38,14 @@ from multiduel.engine.snapshots import (
     read_open,
     read_rng,
     refuse,
-    unpack,
     unpack_all,
 )
+from multiduel.inference.bounded import bounded_radius
 from multiduel.inputs import BadInput, shortened, whole
 from multiduel.kernels.contract import PolicySpec, init, use_features
 from multiduel.kernels.dispatch import entry
+from multiduel.kernels.evidence import Counts, no_answers
 from multiduel.kernels.validity import MOST_ROUNDS
-from multiduel.kernels.validity import tally as tally_holds
 
 
 class Slate(NamedTuple):
@@ -58,9 +59,8 @@ class Standing(NamedTuple):
     """One line of the leaderboard."""
 
     arm: int
-    wins: float
-    duels: float
-    win_rate: float  # nan before its first duel
+    answers: int  # in which it was judged against another arm
+    win_rate: float  # mean share of its judged opponents that it beat; nan before its first answer
     low: float
     high: float
     recommended: bool
@@ -85,7 +85,7 @@ class Policy:
         self._round = 0
         self._open: OrderedDict[int, tuple[int, ...]] = OrderedDict()
         self._lock = threading.RLock()
-        self._tally = np.zeros((n_arms, n_arms))
+        self._tally = no_answers(n_arms)
         self._slate = np.zeros(n_arms, np.int64)
         self._duel = Duel(np.zeros(2, np.int64), np.zeros((2, 2)))
         self._entries()
@@ -186,13 +186,13 @@ class Policy:
         """
         with self._lock:
             names = self._known(arms)
-            self._observe_wins(names, wins_matrix(outcome, names), MOST_WEIGHT)
+            self._observe_wins(names, wins_matrix(outcome, names), MOST_WEIGHT, self._tally)
 
-    def _observe_wins(self, arms: tuple[int, ...], wins: Floats, most: float) -> None:
+    def _observe_wins(self, arms: tuple[int, ...], wins: Floats, most: float, tally: Counts) -> None:
         if self.spec.blind:
             raise BadInput(f"'{self.spec.name}' cannot use comparisons that it did not ask for: {self.spec.blind}.")
         places = np.array([self._inner[arm] for arm in arms])
-        if not self._observe(self.params, self._state, self._rng, most, self._duel, places, wins, self._tally):
+        if not self._observe(self.params, self._state, self._rng, most, self._duel, places, wins, tally):
             raise explain(wins, arms, most)
 
     def _known(self, arms: Any) -> tuple[int, ...]:
@@ -226,25 +226,31 @@ class Policy:
             return self._label[arm]
 
     def leaderboard(self, confidence: float = 0.95) -> list[Standing]:
-        """Arms by the share of their duels won, with an interval for each.
+        """Arms by the share of others that they beat, with an interval for each.
 
-        An arm's interval is for its mean chance of winning against the opponents it actually met. All K intervals hold
-        together, at all times, with the given confidence, although who met whom was chosen along the way: they are
-        Robbins' normal-mixture confidence sequence for a sum of bounded martingale differences (Howard, Ramdas, McAuliffe,
-        Sekhon 2021, eq. 14), shared out over the arms.
+        Each answer that judged an arm gives one observation of it: the share of the opponents it was judged against that it
+        beat, a tie counting half. The duels of one answer depend on each other, so that they count together as one. From a
+        ranking of m arms that is the share of the other m - 1; from ``best`` it is 1 for the best and 0 for the others, so that
+        its mean is the chance to be named best; from ``worst`` it is 0 for the worst and 1 for the others.
+
+        An arm's interval is for the mean, over the answers that judged it, of what was to be expected of its observation,
+        given the answers before, the slate, and that the answer judges it: it speaks of the slates it was in, not of other
+        opponents. (If judges leave out of a ranking what they dislike, it speaks of the answers that did not.) All K intervals
+        hold together, at all times, with the given confidence, although who met whom was chosen along the way:
+        ``inference.bounded`` has the proof, and the error is shared out over the arms.
         """
         if not 0.0 < confidence < 1.0:
             raise BadInput(f"'confidence' must lie between 0 and 1. Got {confidence}.")
-        won, lost = self._tally.sum(axis=1), self._tally.sum(axis=0)
         choice = self.recommend()
         lines = []
-        for k, arm in enumerate(self._label):
-            duels = float(won[k] + lost[k])
-            rate = float(won[k]) / duels if duels else math.nan
-            radius = _anytime_radius(duels, (1.0 - confidence) / self.n_arms) if duels else 1.0
-            low, high = (max(0.0, rate - radius), min(1.0, rate + radius)) if duels else (0.0, 1.0)
-            lines.append(Standing(arm, float(won[k]), duels, rate, low, high, arm == choice))
-        return sorted(lines, key=lambda line: (math.isnan(line.win_rate), -line.win_rate, -line.duels, line.arm))
+        for arm, (beaten, answers) in zip(self._label, self._tally.shares.tolist(), strict=True):
+            rate, low, high = math.nan, 0.0, 1.0
+            if answers:
+                rate = beaten / answers
+                radius = bounded_radius(answers, (1.0 - confidence) / self.n_arms)
+                low, high = max(0.0, rate - radius), min(1.0, rate + radius)
+            lines.append(Standing(arm, int(answers), rate, low, high, arm == choice))
+        return sorted(lines, key=lambda line: (math.isnan(line.win_rate), -line.win_rate, -line.answers, line.arm))
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as plain JSON: numbers, words, and arrays as base64 text. ``restore`` continues bit for bit."""
@@ -258,7 +264,7 @@ class Policy:
                 "labels": list(self._label),
                 "rng": [int(word) for word in self._rng],
                 "open": [[round, list(arms)] for round, arms in self._open.items()],
-                "tally": pack(self._tally),
+                "tally": [pack(array) for array in self._tally],
                 "state": [pack(array) for array in leaves(self._state)],
             }
 
@@ -295,7 +301,8 @@ def make(
     policy = Policy(spec, chosen, int(n_arms), np.random.SeedSequence(seed), feature_table(spec, features, int(n_arms)))
     if tally is not None:
         wins = matrix_of(tally, int(n_arms), f"'tally' of '{name}'")
-        policy._observe_wins(tuple(range(policy.n_arms)), wins, MOST_WINS)
+        policy._observe_wins(tuple(range(policy.n_arms)), wins, MOST_WINS, no_answers(policy.n_arms))
+        policy._tally.above[...] = wins[np.ix_(policy._label, policy._label)]  # many answers, and a tie is half a win each way
         policy._round = int(round) if round is not None else min(math.ceil(wins.sum()), MOST_ROUNDS)
     return policy
 
@@ -315,9 +322,8 @@ def restore(saved: dict[str, Any]) -> Policy:
     params = resolve(spec, n_arms=n_arms, slate_size=max(2, number(size, 1, MOST_ARMS, "slate_size")), given=words)
     policy = Policy(spec, params, n_arms, np.random.SeedSequence(0))
     unpack_all(part(saved, "state", list), leaves(policy._state), "state")
-    unpack(part(saved, "tally", list), policy._tally, "tally")
-    if not tally_holds(policy._tally):
-        raise refuse("'tally' holds what it cannot hold")
+    unpack_all(part(saved, "tally", list), leaves(policy._tally), "tally")
+    check_answers(policy._tally)
     check_state(spec.name, params, policy._state, n_arms, round)
     seats = min(n_arms, 2 if spec.slate == "two" else size)
     policy._open.update(read_open(saved, n_arms, seats, round))
@@ -325,9 +331,3 @@ def restore(saved: dict[str, Any]) -> Policy:
     policy._rng[:] = rng
     policy._round = round
     return policy
-
-
-def _anytime_radius(n: float, error: float) -> float:
-    """Half-width after n outcomes in [0, 1] (variance proxy 1/4 each); tightest near n = 100."""
-    v, rho = 0.25 * n, 25.0 / (2.0 * math.log(1.0 / error) + 1.0)
-    return math.sqrt((v + rho) * (2.0 * math.log(2.0 / error) + math.log((v + rho) / rho))) / n

@@ -12,9 +12,11 @@ import numpy as np
 
 from multiduel.arrays import Stream
 from multiduel.inputs import BadInput, shortened
+from multiduel.kernels import validity
 from multiduel.kernels.contract import valid
+from multiduel.kernels.evidence import Counts
 
-FORMAT = "multiduel-policy-1"
+FORMAT = "multiduel-policy-2"
 MOST_ARMS = 10_000  # a few K x K arrays of them are still held
 MOST_OPEN = 100_000  # slates asked and not told that are remembered
 
@@ -102,6 +104,14 @@ def unpack(packed: Any, array: Any, name: str) -> None:
     if len(raw) != array.nbytes:
         raise refuse(f"an array in '{name}' must have {array.nbytes} bytes. Got {len(raw)} or more")
     array[...] = np.frombuffer(raw, f"<{array.dtype.str[1:]}").reshape(array.shape)
+
+
+def check_answers(tally: Counts) -> None:
+    """By what counts of answers can be."""
+    level, shares = tally.tied, tally.shares
+    sums = validity.counts(shares) and bool((shares[:, 0] <= shares[:, 1] * (1.0 + 1e-9)).all())
+    if not (validity.tally(tally.above) and validity.tally(level) and (level == level.T).all() and sums):
+        raise refuse("'tally' holds what it cannot hold")
 
 
 def check_state(policy: str, params: Any, state: Any, n_arms: int, round: int) -> None:

@@ -1,0 +1,126 @@
+"""What answers say about pairs of arms, counted, and the evidence in the counts: bets whose winnings cannot be luck.
+
+An answer is what one judge said of one slate. For each pair it places one above the other, level, or says nothing. Against
+"i is placed above j at most half the time" one may bet a share b of one's money on every answer that decides the pair, at
+even odds; after D[i, j] answers for and D[j, i] against, 1 has become (1 + b)^D[i,j] (1 - b)^D[j,i]. Which b is best depends
+on the truth, so the money is split over 24 bets from 1/64 to 0.97, evenly spaced in ln b:
+
+    L[i, j] = ln mean_g (1 + b_g)^D[i,j] (1 - b_g)^D[j,i]
+
+``multiduel.inference`` says what may be concluded from it, and why.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from multiduel.arrays import Floats, Ints
+from multiduel.kernels.dispatch import kernel
+
+SHARES = np.exp(np.linspace(math.log(1.0 / 64.0), math.log(0.97), 24))  # b_g
+NEGLIGIBLE = 42.0  # a term e^-42 times the largest is lost in rounding
+
+
+class Bets(NamedTuple):
+    """The logarithm of what one answer does to each bet."""
+
+    won: Floats  # f8[24]
+    tied: Floats  # f8[24]
+    lost: Floats  # f8[24]
+
+
+def bets(null: float = 0.5) -> Bets:
+    """Bets against "the mean of X is at most ``null``", X = 1 for above, 1/2 for level, 0 for below.
+
+    A bet's money is multiplied by 1 + b (X - null) / null: fair or worse whenever the mean is at most the null, and never
+    negative. At 1/2 that is 1 + b, 1 and 1 - b.
+    """
+    return Bets(*(np.log1p(SHARES * ((x - null) / null)) for x in (1.0, 0.5, 0.0)))
+
+
+EVEN = bets()
+_WON, _LOST = EVEN.won, EVEN.lost
+
+
+class Counts(NamedTuple):
+    """Answers, counted. An answer counts at most 1 for a pair, and at most 1 for an arm."""
+
+    above: Floats  # f8[K, K]  answers that placed i above j
+    tied: Floats  # f8[K, K]  answers that placed i and j level; symmetric
+    shares: Floats  # f8[K, 2]  per arm: sum of the shares of its judged opponents that it beat; answers that judged it
+
+
+def no_answers(n_arms: int) -> Counts:
+    return Counts(np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms)), np.zeros((n_arms, 2)))
+
+
+@kernel
+def count_answer(counts: Counts, slate: Ints, wins: Floats) -> None:
+    """One answer more. ``wins`` are weights: whoever has more of a pair's is placed above."""
+    n = slate.shape[0]
+    for a in range(n):
+        i = slate[a]
+        beaten = 0.0
+        judged = 0.0
+        for b in range(n):
+            mine, theirs = wins[a, b], wins[b, a]
+            if a == b or mine + theirs == 0.0:
+                continue
+            judged += 1.0
+            if mine > theirs:
+                counts.above[i, slate[b]] += 1.0
+                beaten += 1.0
+            elif mine == theirs:
+                counts.tied[i, slate[b]] += 1.0
+                beaten += 0.5
+        if judged > 0.0:
+            counts.shares[i, 0] += beaten / judged
+            counts.shares[i, 1] += 1.0
+
+
+@kernel
+def log_winnings(won: Floats, tied: Floats, lost: Floats, above: float, level: float, below: float) -> float:
+    """ln of the mean, over the bets, of what 1 has become after so many answers."""
+    largest = -math.inf
+    for g in range(won.shape[0]):
+        x = above * won[g] + level * tied[g] + below * lost[g]
+        largest = x if x > largest else largest
+    total = 0.0
+    for g in range(won.shape[0]):
+        x = above * won[g] + level * tied[g] + below * lost[g] - largest
+        if x > -NEGLIGIBLE:
+            total += math.exp(x)
+    return largest + math.log(total / won.shape[0])
+
+
+@kernel
+def log_evidence(above: float, below: float) -> float:
+    """L for even odds: evidence that i, placed above j so often and below it so often, is above more than half the time."""
+    largest = -math.inf
+    for g in range(24):
+        x = above * _WON[g] + below * _LOST[g]
+        largest = x if x > largest else largest
+    total = 0.0
+    for g in range(24):
+        x = above * _WON[g] + below * _LOST[g] - largest
+        if x > -NEGLIGIBLE:
+            total += math.exp(x)
+    return largest + math.log(total / 24.0)
+
+
+@kernel
+def log_mean_against(L: Floats, h: int) -> float:
+    """ln of the mean, over the others, of exp L[j, h]: the evidence against "h beats all others"."""
+    K = L.shape[0]
+    largest = -math.inf
+    for j in range(K):
+        if j != h and L[j, h] > largest:
+            largest = L[j, h]
+    total = 0.0
+    for j in range(K):
+        if j != h and L[j, h] - largest > -NEGLIGIBLE:
+            total += math.exp(L[j, h] - largest)
+    return largest + math.log(total / (K - 1.0))
