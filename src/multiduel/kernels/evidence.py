@@ -42,7 +42,7 @@ def bets(null: float = 0.5) -> Bets:
 
 
 EVEN = bets()
-_WON, _LOST = EVEN.won, EVEN.lost
+_SHARES, (_WON, _TIED, _LOST) = SHARES, EVEN  # constants of compiled code
 
 
 class Counts(NamedTuple):
@@ -82,45 +82,63 @@ def count_answer(counts: Counts, slate: Ints, wins: Floats) -> None:
 
 
 @kernel
+def grown(largest: float, total: float, x: float) -> tuple[float, float]:
+    """One term e^x more in a sum that is kept as total times e^largest."""
+    if x > largest:
+        kept = total * math.exp(largest - x) if x - largest < NEGLIGIBLE else 0.0
+        return x, kept + 1.0
+    return largest, total + (math.exp(x - largest) if largest - x < NEGLIGIBLE else 0.0)
+
+
+@kernel
 def log_winnings(won: Floats, tied: Floats, lost: Floats, above: float, level: float, below: float) -> float:
     """ln of the mean, over the bets, of what 1 has become after so many answers."""
-    largest = -math.inf
+    largest, total = -math.inf, 0.0
     for g in range(won.shape[0]):
-        x = above * won[g] + level * tied[g] + below * lost[g]
-        largest = x if x > largest else largest
-    total = 0.0
-    for g in range(won.shape[0]):
-        x = above * won[g] + level * tied[g] + below * lost[g] - largest
-        if x > -NEGLIGIBLE:
-            total += math.exp(x)
+        largest, total = grown(largest, total, above * won[g] + level * tied[g] + below * lost[g])
     return largest + math.log(total / won.shape[0])
 
 
 @kernel
 def log_evidence(above: float, below: float) -> float:
-    """L for even odds: evidence that i, placed above j so often and below it so often, is above more than half the time."""
-    largest = -math.inf
-    for g in range(24):
-        x = above * _WON[g] + below * _LOST[g]
-        largest = x if x > largest else largest
-    total = 0.0
-    for g in range(24):
-        x = above * _WON[g] + below * _LOST[g] - largest
-        if x > -NEGLIGIBLE:
-            total += math.exp(x)
-    return largest + math.log(total / 24.0)
+    """L: evidence that i, placed above j so often and below it so often, is above more than half the time."""
+    return log_winnings(_WON, _TIED, _LOST, above, 0.0, below)
+
+
+@kernel
+def log_winnings_at(null: float, above: float, level: float, below: float) -> float:
+    """The same for bets against any ``null``. It falls as the null rises."""
+    largest, total = -math.inf, 0.0
+    for g in range(_SHARES.shape[0]):
+        b = _SHARES[g]
+        x = above * math.log1p(b * (1.0 - null) / null) + below * _LOST[g]
+        if level > 0.0:
+            x += level * math.log1p(b * (0.5 - null) / null)
+        largest, total = grown(largest, total, x)
+    return largest + math.log(total / _SHARES.shape[0])
+
+
+@kernel
+def least_not_refuted(above: float, level: float, below: float, needed: float) -> float:
+    """The lower end of an interval: nulls below it have evidence of ``needed`` or more against them. Found by halving, and
+    rounded down."""
+    if above + level == 0.0:
+        return 0.0
+    low, high = 0.0, (above + 0.5 * level) / (above + level + below)
+    while high - low > 1e-9:
+        middle = 0.5 * (low + high)
+        if log_winnings_at(middle, above, level, below) >= needed:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @kernel
 def log_mean_against(L: Floats, h: int) -> float:
     """ln of the mean, over the others, of exp L[j, h]: the evidence against "h beats all others"."""
-    K = L.shape[0]
-    largest = -math.inf
-    for j in range(K):
-        if j != h and L[j, h] > largest:
-            largest = L[j, h]
-    total = 0.0
-    for j in range(K):
-        if j != h and L[j, h] - largest > -NEGLIGIBLE:
-            total += math.exp(L[j, h] - largest)
-    return largest + math.log(total / (K - 1.0))
+    largest, total = -math.inf, 0.0
+    for j in range(L.shape[0]):
+        if j != h:
+            largest, total = grown(largest, total, L[j, h])
+    return largest + math.log(total / (L.shape[0] - 1.0))

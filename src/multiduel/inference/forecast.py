@@ -1,0 +1,131 @@
+"""How many more answers until a verdict? A range, from what the answers so far leave possible.
+
+Strengths u with P[i, j] = 1 / (1 + exp(u_j - u_i)) (Bradley and Terry) are fitted to the answers with a ridge, and drawn from
+the normal approximation of their posterior. In each draw the strongest b meets each other j, so many answers n that what is
+there and what is to be expected, D + n (P, 1 - P), has the evidence that a winner needs: the evidence missing, over
+the information per answer. A slate of m compares the winner with m - 1 at once, so the answers needed are the largest n, or
+the sum over m - 1, whichever is more. The range is from the 10 % to the 90 % quantile of the draws.
+
+It is a forecast, not a promise: it believes in strengths, and it counts on slates that hold the winner (``challengers``).
+docs/verdicts.md says how far off it was.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from multiduel.arrays import Floats
+from multiduel.inference.evidence import run, stakes_of
+from multiduel.inference.tally import Tally
+from multiduel.inference.verdict import needed, verdict
+from multiduel.inputs import BadInput
+from multiduel.kernels.evidence import Bets, log_winnings
+
+SHOWINGS = 40  # per option, on average: below, the range was wrong by several times
+DRAWS = 200
+MANY = 10_000_000  # "more than this" is all that one wants to know
+RIDGE = 1.0  # strengths are thought to spread by about 1
+
+
+class Forecast(NamedTuple):
+    """Answers still needed for a verdict, or too early to say."""
+
+    too_early: bool
+    low: float = math.nan
+    likely: float = math.nan
+    high: float = math.nan
+
+    def __str__(self) -> str:
+        if self.too_early:
+            return f"too early to say (fewer than {SHOWINGS} showings per option)"
+        if self.high == 0:
+            return "none: it is settled"
+        low, high = _two_digits(self.low), _two_digits(self.high)
+        most = f"more than {MANY:,}" if high >= MANY else f"{high:,}"
+        return f"{low:,} to {most} more answers"
+
+
+def forecast(
+    tally: Tally, *, slate_size: int = 2, alpha: float = 0.05, margin: float = 0.0, room: int | None = None, seed: int = 0
+) -> Forecast:
+    """The range of answers still needed for a winner, if slates of ``slate_size`` are chosen for it."""
+    if slate_size < 2:
+        raise BadInput(f"'slate_size' of a forecast must be at least 2. Got {slate_size}.")
+    K = tally.n_arms
+    if verdict(tally, alpha=alpha, margin=margin, room=room).settled:
+        return Forecast(False, 0.0, 0.0, 0.0)
+    if tally.showings.sum() < SHOWINGS * K:
+        return Forecast(True)
+    mode, root = strengths(tally.above + 0.5 * tally.tied)
+    noise = np.random.default_rng(seed).standard_normal((DRAWS, K))
+    draws = mode + np.linalg.solve(root.T, noise.T).T
+    missing = np.zeros(DRAWS)
+    stakes = stakes_of(0.5 - margin)
+    claim = needed(K, alpha, room).winner
+    run(fill_missing, stakes, draws, tally.above, tally.tied, claim, min(slate_size, K) - 1.0, missing)
+    return Forecast(False, *np.quantile(missing, (0.1, 0.5, 0.9)).tolist())
+
+
+def strengths(W: Floats) -> tuple[Floats, Floats]:
+    """The mode of the ridge Bradley-Terry posterior, and the Cholesky factor of its information there. Newton's method."""
+    K = len(W)
+    n = W + W.T
+    u: Floats = np.zeros(K)
+    for _ in range(100):
+        p = 1.0 / (1.0 + np.exp(u[None, :] - u[:, None]))
+        weight = n * p * p.T
+        slope = (W - n * p).sum(axis=1) - RIDGE * u
+        information = np.diag(weight.sum(axis=1) + RIDGE) - weight
+        step = np.linalg.solve(information, slope)
+        largest = float(np.abs(step).max())
+        u = u + step / max(1.0, largest)  # no step above 1: far out the curvature says little
+        if largest < 1e-9:
+            break
+    return u, np.asarray(np.linalg.cholesky(information), np.float64)
+
+
+def fill_missing(
+    stakes: Bets, draws: Floats, above: Floats, tied: Floats, claim: float, rivals_at_once: float, missing: Floats
+) -> None:
+    """For each draw of strengths, the answers until the strongest has the evidence against every other."""
+    K = draws.shape[1]
+    for d in range(draws.shape[0]):
+        u = draws[d]
+        b = 0
+        for j in range(K):
+            if u[j] > u[b]:
+                b = j
+        longest, total = 0.0, 0.0
+        for j in range(K):
+            if j != b:
+                p = 1.0 / (1.0 + math.exp(u[j] - u[b]))
+                low, high = 0.0, 1.0
+                w, t, l = above[b, j], tied[b, j], above[j, b]
+                if log_winnings(stakes.won, stakes.tied, stakes.lost, w, t, l) >= claim:
+                    continue
+                while (
+                    high < MANY
+                    and log_winnings(stakes.won, stakes.tied, stakes.lost, w + p * high, t, l + (1.0 - p) * high) < claim
+                ):
+                    low = high
+                    high *= 2.0
+                while high - low > 0.5 and high - low > 0.01 * low:
+                    n = 0.5 * (low + high)
+                    if log_winnings(stakes.won, stakes.tied, stakes.lost, w + p * n, t, l + (1.0 - p) * n) < claim:
+                        low = n
+                    else:
+                        high = n
+                longest = high if high > longest else longest
+                total += high
+        total /= rivals_at_once
+        missing[d] = total if total > longest else longest
+
+
+def _two_digits(x: float) -> int:
+    if x <= 0.0:
+        return 0
+    scale = 10.0 ** max(0, math.floor(math.log10(x)) - 1)
+    return int(round(x / scale) * scale)

@@ -1,0 +1,165 @@
+"""Answers, counted for inference: who was placed above whom, how often; added to and undone from in any order."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.arrays import Floats, Ints
+from multiduel.inputs import BadInput
+
+UNITS = ("answer", "rater")
+
+
+class Answer(NamedTuple):
+    """An answer that a tally holds, to be undone by."""
+
+    number: int
+    arms: tuple[int, ...]
+    placed: Ints  # i8[n, n]  1: the one above the other, -1: below, 0: level, and where nothing was said
+    said: Any  # bool[n, n]  something was said of the pair
+    rater: Hashable
+
+
+class Tally:
+    """The answers so far, as counts. What is inferred from them needs no order, so that undoing an answer only changes counts.
+
+    An answer counts at most 1 per pair. With ``unit="rater"`` only a rater's first judgement of a pair counts: then what is said
+    holds for people like these raters, and not only for these raters and how often each of them answered.
+
+    >>> tally = Tally(3)
+    >>> answer = tally.add((2, 0, 1), [[0, 1, 1], [0, 0, 1], [0, 0, 0]])  # 2 above 0 above 1
+    >>> tally.above.tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    >>> tally.undo(answer)
+    >>> tally.answers, tally.above.sum()
+    (0, np.float64(0.0))
+    """
+
+    def __init__(self, n_arms: int, *, unit: str = "answer") -> None:
+        if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or n_arms < 1:
+            raise BadInput(f"'n_arms' of a tally must be a whole number of at least 1. Got {n_arms!r}.")
+        self.unit = known_unit(unit)
+        self.above: Floats = np.zeros((n_arms, n_arms))  # answers that placed i above j
+        self.tied: Floats = np.zeros((n_arms, n_arms))  # answers that placed them level
+        self.showings: Ints = np.zeros(n_arms, np.int64)  # answers to slates with this arm
+        self.answers = 0
+        self._last = 0
+        self._held: set[int] = set()
+        self._judged: dict[tuple[Hashable, int, int], dict[int, int]] = {}  # rater and pair -> answer -> placing, in order
+
+    @property
+    def n_arms(self) -> int:
+        return len(self.above)
+
+    def add(self, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
+        """Count an answer: ``wins[a][b]`` is the weight of "arms[a] beat arms[b]"; the heavier side is above, 0 and 0 unsaid."""
+        shown, weights = self._checked(arms, wins)
+        if self.unit == "rater" and rater is None:
+            raise BadInput("A tally by rater must be told whose answer it is: give 'rater'.")
+        said = (weights + weights.T) > 0.0
+        answer = Answer(self._last + 1, shown, np.sign(weights - weights.T).astype(np.int64), said, rater)
+        self._last = answer.number
+        self._held.add(answer.number)
+        self._count(answer, 1)
+        return answer
+
+    def undo(self, answer: Answer) -> None:
+        """As if the answer had never come."""
+        if not isinstance(answer, Answer) or answer.number not in self._held:
+            raise BadInput(f"Only an answer that this tally holds can be undone. Got {answer!r}.")
+        self._held.remove(answer.number)
+        self._count(answer, -1)
+
+    def _count(self, answer: Answer, sign: int) -> None:
+        here = np.array(answer.arms)
+        self.answers += sign
+        self.showings[here] += sign
+        if self.unit == "answer":
+            square = np.ix_(here, here)
+            self.above[square] += sign * (answer.placed > 0)
+            self.tied[square] += sign * (answer.said & (answer.placed == 0))
+            return
+        for a, b in np.argwhere(np.triu(answer.said, 1)):
+            i, j = answer.arms[a], answer.arms[b]
+            placing = int(answer.placed[a, b])
+            if i > j:
+                i, j, placing = j, i, -placing
+            judgements = self._judged.setdefault((answer.rater, i, j), {})
+            before = next(iter(judgements.values()), None)
+            if sign > 0:
+                judgements[answer.number] = placing
+            else:
+                del judgements[answer.number]
+            after = next(iter(judgements.values()), None)
+            for first, change in ((before, -1), (after, 1)):  # only the first judgement counts, whichever is the first now
+                if first is not None:
+                    self._place(i, j, first, change)
+
+    def _place(self, i: int, j: int, placing: int, change: int) -> None:
+        if placing == 0:
+            self.tied[i, j] += change
+            self.tied[j, i] += change
+        else:
+            self.above[(i, j) if placing > 0 else (j, i)] += change
+
+    def _checked(self, arms: Sequence[int], wins: Any) -> tuple[tuple[int, ...], Floats]:
+        try:
+            shown = tuple(operator.index(arm) for arm in arms)
+            weights = np.array(wins, np.float64)
+        except (TypeError, ValueError):
+            raise BadInput(f"An answer is the arms that were shown and a table of wins. Got {arms!r} and {wins!r}.") from None
+        n = len(shown)
+        if len(set(shown)) < n or not all(0 <= arm < self.n_arms for arm in shown):
+            raise BadInput(f"The arms of an answer must be different, from 0 to {self.n_arms - 1}. Got {shown}.")
+        if weights.shape != (n, n) or not np.isfinite(weights).all() or (weights < 0.0).any() or weights.diagonal().any():
+            raise BadInput(f"Wins must be {n} x {n} finite numbers of at least 0, the diagonal 0. Got {weights.tolist()}.")
+        return shown, weights
+
+    @classmethod
+    def of(
+        cls,
+        above: Any,
+        tied: Any = None,
+        *,
+        answers: int | None = None,
+        showings: Any = None,
+        unit: str = "answer",
+    ) -> Tally:
+        """A tally from counts made elsewhere. How often each arm was shown is taken to be its most frequent pair's count, the
+        least that it can be, unless given."""
+        D = counts("above", above)
+        T = np.zeros_like(D) if tied is None else counts("tied", tied)
+        if T.shape != D.shape or (T != T.T).any():
+            raise BadInput(f"'tied' must be symmetric and of the shape of 'above', {D.shape}. Got shape {T.shape}.")
+        tally = cls(len(D), unit=unit)
+        tally.above, tally.tied = D, T
+        judged = D + D.T + T
+        least = judged.max(axis=1, initial=0.0)
+        tally.showings = np.ceil(least).astype(np.int64) if showings is None else np.array(showings, np.int64)
+        if tally.showings.shape != (len(D),) or (tally.showings < least).any():
+            raise BadInput(f"'showings' must have {len(D)} counts, none below its arm's most frequent pair. Got {showings}.")
+        tally.answers = int(tally.showings.max(initial=0)) if answers is None else int(answers)
+        return tally
+
+
+def counts(name: str, values: Any) -> Floats:
+    """A square table of counts, checked and copied."""
+    try:
+        table = np.array(values, np.float64)
+    except (TypeError, ValueError):
+        raise BadInput(f"'{name}' must be a square table of counts. Got {values!r}.") from None
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) == 0:
+        raise BadInput(f"'{name}' must be a square table of counts. Got shape {table.shape}.")
+    if not np.isfinite(table).all() or (table < 0.0).any() or table.diagonal().any():
+        raise BadInput(f"'{name}' must hold finite counts of at least 0, with 0 on the diagonal. Got {table.tolist()}.")
+    return table
+
+
+def known_unit(unit: str) -> str:
+    if unit not in UNITS:
+        raise BadInput(f"'unit' must be one of {', '.join(UNITS)}. Got {unit!r}.")
+    return unit

@@ -1,0 +1,57 @@
+"""Verdicts as sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiduel.inference.verdict import Verdict
+
+WHOM = {"answer": "for the raters who answered here, in this mix", "rater": "for people like these raters"}
+MANY = 12  # names in a sentence at most
+
+
+def sentence(verdict: Verdict) -> str:
+    whom, sure = WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
+    name = [f"'{text}'" for text in verdict.names]
+    answers = "answers" if verdict.unit == "answer" else "raters"
+    if len(verdict.present) == 1:
+        return f"{name[verdict.present[0]]} is the only option."
+    if verdict.winner is not None and verdict.margin > 0.0:
+        return (
+            f"{name[verdict.winner]} is best, give or take {percent(verdict.margin)}, {whom} {sure}: no other option is preferred "
+            f"to it in more than {percent(0.5 + verdict.margin)} of the {answers} that judge the two, ties counting half."
+        )
+    if verdict.winner is not None:
+        return (
+            f"{name[verdict.winner]} is best {whom} {sure}: against each other option, more than half of the {answers} that tell "
+            "the two apart place it above."
+        )
+    if verdict.kind == "cycle":
+        steps = [f"{name[i]} above {name[j]}" for i, j in zip(verdict.cycle, (*verdict.cycle[1:], verdict.cycle[0]), strict=True)]
+        so = (
+            f"each step of this cycle is certain too: {listed(steps)}"
+            if verdict.cycle_is_certain
+            else f"most place {listed(steps)}"
+        )
+        return f"No option beats all others {whom} {sure}; {so}."
+    if verdict.kind == "open":
+        return f"Open {whom}: any of the {len(verdict.present)} options may still be the one that beats all others."
+    few = [name[arm] for arm in verdict.still_in]
+    if len(few) == 1:
+        return (
+            f"Nearly settled {whom}: if one option beats all others, it is {few[0]} {sure}; that there is one is not yet certain."
+        )
+    return f"Still in {whom}: {listed(few)}. If one option beats all others, it is one of these {len(few)} {sure}."
+
+
+def percent(share: float) -> str:
+    return f"{100.0 * share:.4g} %"
+
+
+def listed(words: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'; very long lists are cut."""
+    if len(words) > MANY:
+        return f"{', '.join(words[:MANY])} and {len(words) - MANY} more"
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else list(words))

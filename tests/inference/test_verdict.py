@@ -1,0 +1,171 @@
+"""Verdicts: when each is given, for whom, and what it says."""
+
+import math
+
+import numpy as np
+import pytest
+
+import multiduel as md
+from multiduel.inference import Tally, forecast, verdict
+from multiduel.inference.forecast import strengths
+from multiduel.kernels.evidence import log_evidence
+
+CYCLE = np.array([[0, 90, 30], [30, 0, 90], [90, 30, 0]])
+
+
+def clear(K, wins, losses=0):
+    """0 beats all, everything else is even."""
+    D = np.full((K, K), 10.0)
+    np.fill_diagonal(D, 0.0)
+    D[0, 1:], D[1:, 0] = wins, losses
+    return D
+
+
+def needed_wins(bound):
+    return next(n for n in range(1000) if log_evidence(float(n), 0.0) >= bound)
+
+
+@pytest.mark.parametrize("K", [2, 5, 20])
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+def test_a_winner_needs_ln_K_over_alpha_against_each(K, alpha):
+    n = needed_wins(math.log(K / alpha))
+    assert verdict(clear(K, n), alpha=alpha).winner == 0
+    assert verdict(clear(K, n), alpha=alpha).kind == "winner"
+    D = clear(K, 500)
+    D[0, K - 1] = n - 1
+    short = verdict(D, alpha=alpha)
+    assert short.winner is None and short.kind in ("narrowed", "open") and 0 in short.still_in
+
+
+def test_out_needs_one_over_alpha_in_the_mean_over_rivals():
+    n = needed_wins(math.log(2 / 0.05))  # two rivals: one has all the evidence, the other 1 at most
+    D = np.zeros((3, 3))
+    D[0, 1] = n
+    result = verdict(D)
+    mean = (math.exp(log_evidence(float(n), 0.0)) + 1.0) / 2.0
+    assert result.against[1] == pytest.approx(math.log(mean)) and result.out == (1,) and result.still_in == (0, 2)
+    D[0, 1] = n - 2
+    assert verdict(D).kind == "open"
+
+
+def test_the_last_one_in_is_not_the_winner():
+    D = np.zeros((3, 3))
+    D[0, 1], D[1, 2] = 60, 60  # 0 and 2 never met
+    result = verdict(D)
+    assert result.still_in == (0,) and result.kind == "narrowed" and result.winner is None and not result.settled
+    assert "that there is one is not yet certain" in str(result)
+
+
+def test_a_cycle_is_named_and_certain_only_if_every_step_is():
+    result = verdict(CYCLE, names=["rock", "scissors", "paper"])
+    assert result.kind == "cycle" and result.settled and result.winner is None and result.cycle_is_certain
+    steps = set(zip(result.cycle, (*result.cycle[1:], result.cycle[0]), strict=True))
+    assert steps == {(0, 1), (1, 2), (2, 0)}
+    assert "No option beats all others" in str(result) and "'rock' above 'scissors'" in str(result)
+    between = next(n for n in range(30, 90) if log_evidence(float(n), 30.0) > math.log(2 / 0.05))
+    assert log_evidence(float(between), 30.0) < math.log(6 / 0.05)
+    weaker = verdict(np.array([[0, between, 30], [30, 0, 90], [90, 30, 0]]))
+    assert weaker.kind == "cycle" and not weaker.cycle_is_certain and "most place" in str(weaker)
+
+
+def test_a_margin_settles_two_equal_leaders():
+    D = np.array([[0, 400, 90], [400, 0, 90], [10, 10, 0]])
+    assert verdict(D).winner is None
+    result = verdict(D, margin=0.1)
+    assert result.winner in (0, 1) and result.kind == "winner"
+    assert "no other option is preferred to it in more than 60 %" in str(result)
+    ties = np.zeros((3, 3))
+    ties[0, 1] = ties[1, 0] = 300.0
+    D[0, 1] = D[1, 0] = 0
+    assert verdict(D, ties).winner is None  # without a margin ties say nothing
+    assert verdict(D, ties, margin=0.1).winner in (0, 1)  # with one they are what is asked for
+
+
+def test_options_that_come_and_go():
+    few = needed_wins(math.log(2 * 6 / 0.05))
+    D = clear(4, few)
+    assert verdict(D, room=6).winner == 0
+    assert verdict(clear(4, few - 1), room=6).winner is None
+    D[3, 0] = 100.0  # 3 may beat 0: once it has retired that does not matter, but every pair must hold
+    assert verdict(D, room=6).winner is None
+    many = needed_wins(math.log(2 * 6 * 5 / 0.05))
+    assert many > few and verdict(D, room=6, retired=[3]).winner is None
+    D[0, 1:3] = many
+    late = verdict(D, room=6, retired=[3])
+    assert late.winner == 0 and late.present == (0, 1, 2) and 3 not in late.still_in + late.out
+    E = np.zeros((4, 4))
+    E[1, 2] = needed_wins(math.log(2 * 6 / 0.05)) + 3
+    full = verdict(E, room=6)
+    assert full.against[2] == pytest.approx(math.log((math.exp(log_evidence(E[1, 2], 0.0)) + 4.0) / 5.0))
+    after = verdict(E, room=6, retired=[0])
+    assert after.against[2] == pytest.approx(log_evidence(E[1, 2], 0.0))
+    assert verdict(np.zeros((1, 1)), room=3).winner == 0
+
+
+def test_for_whom():
+    tally = Tally(2, unit="rater")
+    for rater in range(30):
+        tally.add((0, 1), [[0, 1], [0, 0]], rater=rater)
+    assert "for people like these raters" in str(verdict(tally)) and "raters that tell the two apart" in str(verdict(tally))
+    assert "for the raters who answered here" in str(verdict(tally.above))
+    for D in (np.zeros((3, 3)), CYCLE, clear(3, 30), clear(3, 9)):
+        for unit, words in (("answer", "for the raters who answered here"), ("rater", "for people like these raters")):
+            assert words in str(verdict(D, unit=unit))
+    assert verdict(tally).to_json()["unit"] == "rater"
+
+
+def test_copeland_and_borda_stand_beside():
+    result = verdict(CYCLE)
+    assert [(s.value, s.low, s.high) for s in result.copeland] == [(1.0, 1.0, 1.0)] * 3
+    assert all(s.value == 0.5 and s.low < 0.5 < s.high for s in result.borda)
+    top = verdict(clear(3, 50)).copeland[0]
+    assert top.arm == 0 and (top.value, top.low, top.high) == (2.0, 2.0, 2.0)
+    low, high = verdict(clear(3, 50)).intervals
+    bordas = {s.arm: s for s in verdict(clear(3, 50)).borda}
+    assert bordas[0].low == pytest.approx((low[0, 1] + low[0, 2]) / 2)
+    assert bordas[1].high == pytest.approx((high[1, 0] + high[1, 2]) / 2)
+    assert verdict([[0]]).copeland[0].high == 0.0 and str(verdict([[0]])) == "'option 0' is the only option."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"alpha": 0.0}, "'alpha'"),
+        ({"margin": 0.5}, "'margin'"),
+        ({"margin": -0.1}, "'margin'"),
+        ({"room": 2}, "'room'"),
+        ({"retired": [0]}, "'room', the number of options in all"),
+        ({"retired": [0, 1, 2], "room": 5}, "not all"),
+        ({"retired": [7], "room": 5}, "'retired'"),
+        ({"names": ["a"]}, "'names'"),
+        ({"unit": "day"}, "'unit'"),
+    ],
+)
+def test_what_is_refused(arguments, says):
+    with pytest.raises(md.BadInput, match=says):
+        verdict(CYCLE, **arguments)
+
+
+def test_a_forecast_is_early_then_a_range_then_nothing():
+    assert forecast(Tally.of(clear(4, 5))).too_early
+    assert str(forecast(Tally.of(clear(4, 5)))) == "too early to say (fewer than 40 showings per option)"
+    D = clear(4, 30, 22)
+    result = forecast(Tally.of(D, showings=[90] * 4), slate_size=3)
+    assert 0 < result.low < result.likely < result.high and "more answers" in str(result)
+    longer = forecast(Tally.of(D, showings=[90] * 4), slate_size=2)
+    assert longer.low > result.low
+    assert str(forecast(Tally.of(clear(4, 60)))) == "none: it is settled"
+    assert forecast(Tally.of(np.array([[0, 400, 90], [380, 0, 90], [10, 10, 0]])), margin=0.08).high < 3000
+
+
+def test_strengths_are_the_mode():
+    rng = np.random.default_rng(0)
+    W = rng.integers(0, 30, (5, 5)).astype(float)
+    np.fill_diagonal(W, 0.0)
+    u, _ = strengths(W)
+
+    def log_posterior(v):
+        return (W * -np.log1p(np.exp(v[None, :] - v[:, None]))).sum() - 0.5 * (v**2).sum()
+
+    for _ in range(50):
+        assert log_posterior(u) > log_posterior(u + rng.normal(size=5) * 1e-3)
