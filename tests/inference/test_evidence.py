@@ -41,7 +41,7 @@ def test_compiled_and_plain_are_the_same_numbers(null):
     fill_evidence(stakes, powers, D, T, L, against)  # called from Python it is plain Python
     fill_intervals(stakes, D, T, math.log(2.0 / 0.01), low)
     compiled = evidence(D, T, null=null)
-    assert (L == compiled[0]).all() and (against == compiled[1]).all()
+    assert (compiled[0] == L).all() and (against == compiled[1]).all()
     assert (low == pair_intervals(D, T, error=0.01)[0]).all()
 
 

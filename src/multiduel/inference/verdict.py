@@ -26,9 +26,9 @@ good news (it multiplies by 1 + b e / q), and the same union. Out stays as it is
 
 **Options that come and go** (``room = N`` in all, stated from the start). Until the first retirement a false winner b has a
 first j to come that it does not beat: a union over N, with alpha / 2. Afterwards who is present was chosen, so that every pair
-must hold: N (N - 1) for N, with the other alpha / 2. Out is then shared out likewise, because the option that beats all others may
-be another one as options come and go: ln(2 N / alpha) for the mean over the N - 1 places, of which empty ones count 1, and after
-a retirement some L[j, h] >= ln(2 N (N - 1) / alpha).
+must hold: N (N - 1) for N, with the other alpha / 2. Out is then shared out likewise, because the option that beats all others
+may be another one as options come and go: ln(2 N / alpha) for the mean over the N - 1 places, of which empty ones count 1, and
+after a retirement some L[j, h] >= ln(2 N (N - 1) / alpha).
 
 **For whom.** The claims are about the answers that come. If a few raters answer often, that is about these raters, in this mix.
 With ``unit="rater"`` only the first judgement of a pair by each rater counts: then it is about people like them, provided that

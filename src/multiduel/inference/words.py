@@ -20,8 +20,8 @@ def sentence(verdict: Verdict) -> str:
         return f"{name[verdict.present[0]]} is the only option."
     if verdict.winner is not None and verdict.margin > 0.0:
         return (
-            f"{name[verdict.winner]} is best, give or take {percent(verdict.margin)}, {whom} {sure}: no other option is preferred "
-            f"to it in more than {percent(0.5 + verdict.margin)} of the {answers} that judge the two, ties counting half."
+            f"{name[verdict.winner]} is best, give or take {percent(verdict.margin)}, {whom} {sure}: no other option is "
+            f"preferred to it in more than {percent(0.5 + verdict.margin)} of the {answers} that judge the two, ties counting half."
         )
     if verdict.winner is not None:
         return (
@@ -30,19 +30,14 @@ def sentence(verdict: Verdict) -> str:
         )
     if verdict.kind == "cycle":
         steps = [f"{name[i]} above {name[j]}" for i, j in zip(verdict.cycle, (*verdict.cycle[1:], verdict.cycle[0]), strict=True)]
-        so = (
-            f"each step of this cycle is certain too: {listed(steps)}"
-            if verdict.cycle_is_certain
-            else f"most place {listed(steps)}"
-        )
-        return f"No option beats all others {whom} {sure}; {so}."
+        so = "each step of this cycle is certain too:" if verdict.cycle_is_certain else "most place"
+        return f"No option beats all others {whom} {sure}; {so} {listed(steps)}."
     if verdict.kind == "open":
         return f"Open {whom}: any of the {len(verdict.present)} options may still be the one that beats all others."
     few = [name[arm] for arm in verdict.still_in]
     if len(few) == 1:
-        return (
-            f"Nearly settled {whom}: if one option beats all others, it is {few[0]} {sure}; that there is one is not yet certain."
-        )
+        only = f"if one option beats all others, it is {few[0]} {sure}"
+        return f"Nearly settled {whom}: {only}; that there is one is not yet certain."
     return f"Still in {whom}: {listed(few)}. If one option beats all others, it is one of these {len(few)} {sure}."
 
 
