@@ -21,7 +21,7 @@ def sentence(verdict: Verdict) -> str:
     if verdict.winner is not None and verdict.margin > 0.0:
         return (
             f"{name[verdict.winner]} is best, give or take {percent(verdict.margin)}, {whom} {sure}: no other option is "
-            f"preferred to it in more than {percent(0.5 + verdict.margin)} of the {answers} that judge the two, ties counting half."
+            f"preferred to it in more than {percent(0.5 + verdict.margin)} of the {answers} on the two, ties counting half."
         )
     if verdict.winner is not None:
         return (

@@ -142,3 +142,25 @@ def log_mean_against(L: Floats, h: int) -> float:
         if j != h:
             largest, total = grown(largest, total, L[j, h])
     return largest + math.log(total / (L.shape[0] - 1.0))
+
+
+@kernel
+def weigh_anew(D: Floats, L: Floats, against: Floats, slate: Ints) -> None:
+    """After an answer to ``slate``: the evidence of its pairs, and against its arms."""
+    n = slate.shape[0]
+    for a in range(n):
+        for b in range(n):
+            i, j = slate[a], slate[b]
+            if a != b and D[i, j] + D[j, i] > 0.0:
+                L[i, j] = log_evidence(D[i, j], D[j, i])
+    for a in range(n):
+        against[slate[a]] = log_mean_against(L, slate[a])
+
+
+@kernel
+def beats_each(L: Floats, b: int, needed: float) -> bool:
+    """The evidence that b beats each other is at least ``needed``."""
+    for j in range(L.shape[0]):
+        if j != b and L[b, j] < needed:
+            return False
+    return True

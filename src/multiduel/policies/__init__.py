@@ -7,6 +7,7 @@ from multiduel.policies import (
     beat_the_mean,
     borda,
     ccb,
+    challengers,
     doubler,
     doubler_bai,
     ind_self_sparring,
@@ -65,6 +66,7 @@ ALL: tuple[PolicySpec, ...] = (
     borda.SPEC,
     ccb.SPEC,
     cw_rmed.SPEC,
+    challengers.SPEC,
     uniform.SPEC,
 )
 

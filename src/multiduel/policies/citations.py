@@ -22,6 +22,7 @@ CITATIONS: dict[str, str] = {
     "Regret Lower Bound, Optimal Algorithm, and Computationally Efficient Algorithm. ICML 2016.",
     "li2020": "Li, Markov, de Rijke, Zoghi. MergeDTS: A Method for Effective Large-Scale Online Ranker Evaluation. TOIS 2020.",
     "ren2020": "Ren, Liu, Shroff. The Sample Complexity of Best-k Items Selection from Pairwise Comparisons. ICML 2020.",
+    "russo2016": "Russo. Simple Bayesian Algorithms for Best Arm Identification. COLT 2016.",
     "saha2022": "Saha, Gaillard. "
     "Versatile Dueling Bandits: Best-of-both World Analyses for Learning from Relative Preferences. ICML 2022.",
     "sui2017": "Sui, Zhuang, Burdick, Yue. Multi-dueling Bandits with Dependent Arms. UAI 2017.",
