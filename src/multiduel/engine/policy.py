@@ -40,6 +40,7 @@ from multiduel.engine.snapshots import (
     refuse,
     unpack_all,
 )
+from multiduel.inference import Tally, Verdict, verdict
 from multiduel.inference.bounded import bounded_radius
 from multiduel.inputs import BadInput, shortened, whole
 from multiduel.kernels.contract import PolicySpec, init, use_features
@@ -252,6 +253,24 @@ class Policy:
             lines.append(Standing(arm, int(answers), rate, low, high, arm == choice))
         return sorted(lines, key=lambda line: (math.isnan(line.win_rate), -line.win_rate, -line.answers, line.arm))
 
+    @property
+    def tally(self) -> Tally:
+        """The answers so far, as counts in your numbering of the arms: what ``verdict`` and ``md.forecast`` look at."""
+        order = [self._inner[arm] for arm in range(self.n_arms)]
+        with self._lock:
+            above, tied, shares = (table[order] for table in self._tally)
+        D, T = above[:, order], tied[:, order]
+        judged = (D + D.T + T).max(axis=1)  # a tally that it started from says nothing of slates
+        return Tally.of(D, T, showings=np.ceil(np.maximum(shares[:, 1], judged)))
+
+    def verdict(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Verdict:
+        """Is it settled which arm is best? Print it: it is a sentence. Ask at any time, as often as you like.
+
+        Whatever the policy chose to show, it errs with a chance of at most ``alpha`` over all times together: ``md.verdict`` says
+        what it means and why. It counts answers, so it speaks of the raters who gave them.
+        """
+        return verdict(self.tally, alpha=alpha, margin=margin, names=names)
+
     def snapshot(self) -> dict[str, Any]:
         """All of it as plain JSON: numbers, words, and arrays as base64 text. ``restore`` continues bit for bit."""
         with self._lock:
@@ -286,7 +305,8 @@ def make(
     ``features`` are for policies that use them: a row of numbers per arm. ``tally[i][j]``, wins of arm i over arm j that were
     seen before, at most 10^15 each, is where it starts from, after ``round`` rounds: by default as many as there were duels.
     (Bounds that grow with the round would be far too sure of themselves in round 1.) Policies that learn only from what they
-    asked for refuse a tally.
+    asked for refuse a tally. ``closing=True`` lets challengers take over where the policy has nothing left to compare and the
+    verdict is open (see ``Policy.verdict``).
     """
     spec = find(name)
     whole("n_arms", n_arms, 1, MOST_ARMS, of=name)

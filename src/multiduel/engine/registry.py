@@ -12,8 +12,10 @@ import numpy as np
 
 from multiduel import machines, policies
 from multiduel.arrays import Floats
+from multiduel.engine.closing import Closing
 from multiduel.inputs import BadInput, did_you_mean, shortened
 from multiduel.kernels.contract import FOREVER, MachineSpec, Parameter, PolicySpec
+from multiduel.policies import challengers
 
 SMALL, LARGE = 1e-12, 1e12  # parameters: squares, cubes and logarithms of them stay numbers
 
@@ -40,8 +42,13 @@ def find(name: str) -> PolicySpec:
 def resolve(
     spec: PolicySpec, *, n_arms: int, slate_size: int = 2, horizon: int | None = None, given: Mapping[str, Any] | None = None
 ) -> Any:
-    """The policy's Params. Names that are not the policy's own go to the machine plugged into it."""
+    """The policy's Params. Names that are not the policy's own go to the machine plugged into it.
+
+    ``closing=True`` lets challengers take over where the policy has nothing left to compare and the verdict is open; a number
+    in its place is the error of that verdict.
+    """
     rest = dict(given or {})
+    closing = rest.pop("closing", False)
     fields = spec.params._field_defaults
     values: dict[str, Any] = {}
     if slate_size < 2:
@@ -64,7 +71,16 @@ def resolve(
         raise BadInput(
             f"'{spec.name}' has no parameter '{unknown}'.{did_you_mean(unknown, known)} It has: {', '.join(known) or 'none'}."
         )
-    return spec.params(**values)
+    return _closed(spec.name, spec.params(**values), closing)
+
+
+def _closed(name: str, params: Any, closing: Any) -> Any:
+    if closing is False or str(closing).lower() in ("false", "no"):
+        return params
+    error = challengers.Params().alpha if closing is True or str(closing).lower() in ("true", "yes") else closing
+    seats = params.slate_size if "slate_size" in params._fields else 2
+    card = challengers.SPEC.parameters["alpha"]
+    return Closing(params, challengers.Params(max(2, seats), _value(name, "closing", card, 0.05, error)))
 
 
 def feature_table(spec: PolicySpec, features: Any, n_arms: int) -> Floats | None:
@@ -150,6 +166,8 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any
 
 def describe(params: Any) -> dict[str, Any]:
     """Params as words and numbers that JSON can hold, the machine's beside the policy's; ``resolve`` takes them back."""
+    if isinstance(params, Closing):
+        return describe(params.policy) | {"closing": params.closer.alpha}
     known: tuple[PolicySpec | MachineSpec, ...] = (*POLICIES.values(), *MACHINES.values())
     cards = {spec.params: spec for spec in known}
     card = cards[type(params)]

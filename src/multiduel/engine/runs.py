@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
+from multiduel.engine.closing import ARM, Watched
 from multiduel.engine.play import EVENTS, KINDS, MARK, ROUND, STRETCH, BlockMatrix, Matrix, Opponent, Pace, Record, play, sides
 from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import FOREVER, PolicySpec, init, use_features
@@ -48,6 +49,7 @@ class Measurement:
     regret: Floats  # f8[runs, kinds, checkpoints]
     recommended: Ints  # i8[runs]
     events: Ints  # i8[runs]
+    settled: Ints  # i8[runs, 4]  of a policy under watch: round, answers, arm and kind of the verdict; else 0
     seconds: float
     compile_seconds: float
 
@@ -58,6 +60,7 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
     regret = np.zeros((plan.runs, len(KINDS), len(plan.checkpoints)))
     clocks = np.zeros((plan.runs, 4), np.int64)
     recommended = np.zeros(plan.runs, np.int64)
+    settled = np.zeros((plan.runs, 4), np.int64)
     seeds = run_seeds(plan.seed, plan.first_run + plan.runs)[plan.first_run :]
     cancelled = threading.Event()
 
@@ -79,7 +82,7 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
             return
         for k, mark in enumerate(plan.checkpoints.tolist()):
             column = np.zeros((len(KINDS), 1))
-            yield plan.params._replace(horizon=mark), mark, plan.checkpoints[k : k + 1], column
+            yield told_its_end(plan.params, mark), mark, plan.checkpoints[k : k + 1], column
             regret[run, :, k] = column[:, 0]
 
     def one(run: int) -> None:
@@ -92,6 +95,9 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
                 arm = loop.call(*players, Pace(end, FOREVER if plan.commit else 1, budget), record)
                 recommended[run] = labels[arm]
                 budget = next_budget(budget, time.perf_counter() - start)
+            if isinstance(params, Watched):
+                settled[run] = players[1].settled
+                settled[run, ARM] = labels[settled[run, ARM]]
 
     def share() -> float:
         return float(np.maximum(clocks[:, ROUND] - 1.0, 0.0).mean()) / plan.horizon
@@ -106,9 +112,17 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
         regret=regret,
         recommended=recommended,
         events=clocks[:, EVENTS].copy(),
+        settled=settled,
         seconds=time.perf_counter() - start,
         compile_seconds=start - before,
     )
+
+
+def told_its_end(params: Any, horizon: int) -> Any:
+    """The same policy, told another horizon."""
+    if "horizon" in params._fields:
+        return params._replace(horizon=horizon)
+    return params._replace(policy=told_its_end(params.policy, horizon))
 
 
 def next_budget(budget: int, seconds: float) -> int:
