@@ -7,10 +7,39 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from multiduel.arrays import Floats, Ints
 from multiduel.engine.play import KINDS
 from multiduel.inputs import BadInput
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settlement:
+    """When the verdict fell in each run, and what it cost until then."""
+
+    error: float  # what the verdict promises
+    kind: tuple[str, ...]  # per run: "winner", "cycle", or "open" at the horizon
+    arm: Ints  # i8[runs]  the winner; meaningless in runs without one
+    rounds: Floats  # f8[runs]  until the verdict; inf if it is open
+    answers: Floats  # f8[runs]  rounds in which something was compared, until the verdict; inf if it is open
+    regret: Floats  # f8[runs]  until the verdict, or the horizon
+    wrong: NDArray[np.bool_]  # bool[runs]  another winner than the true one, or a cycle where there is a winner
+
+    @property
+    def settled(self) -> NDArray[np.bool_]:
+        return np.isfinite(self.rounds)
+
+    def to_json(self) -> dict[str, Any]:
+        """Runs that are open at the horizon have null."""
+        numbers = {name: [x if math.isfinite(x) else None for x in getattr(self, name)] for name in ("rounds", "answers")}
+        return numbers | {
+            "error": self.error,
+            "kind": list(self.kind),
+            "arm": self.arm.tolist(),
+            "regret": self.regret.tolist(),
+            "wrong": self.wrong.tolist(),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +60,7 @@ class Result:
     events: Ints  # i8[runs]  asks: what the simulation's cost grows with
     seconds: float  # simulation
     compile_seconds: float  # compiling, or loading what was compiled before
+    settlement: Settlement | None = None  # of a simulation until a verdict
 
     @property
     def regret(self) -> Floats:
@@ -96,4 +126,5 @@ class Result:
             "events": self.events.tolist(),
             "seconds": self.seconds,
             "compile_seconds": self.compile_seconds,
+            **({"settlement": self.settlement.to_json()} if self.settlement else {}),
         }

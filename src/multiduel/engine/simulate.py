@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Ints
+from multiduel.engine.closing import CYCLE, OPEN, WINNER, Watched
 from multiduel.engine.play import KINDS
 from multiduel.engine.registry import describe, feature_table, find, resolve
-from multiduel.engine.result import Result
-from multiduel.engine.runs import Plan, play_runs
+from multiduel.engine.result import Result, Settlement
+from multiduel.engine.runs import Measurement, Plan, play_runs
 from multiduel.inputs import BadInput, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.problems import Problem, from_matrix
@@ -34,6 +35,8 @@ def simulate(
     commit: bool = True,
     reset_horizon: bool = False,
     features: Any = None,
+    until: str | None = None,
+    verdict_error: float = 0.05,
     progress: Callable[[float], None] | None = None,
     **params: Any,
 ) -> Result:
@@ -49,6 +52,9 @@ def simulate(
     ``reset_horizon`` is how the paper plots policies that must know the horizon: each checkpoint is a run of its own, told
     that this is where it ends; policies that need no horizon are not touched by it.
     ``features`` are for policies that use them: a row of numbers per arm.
+    ``until="verdict"`` watches for the verdict (``md.verdict``, with an error of ``verdict_error``): from then on its winner is
+    used, and the result's ``settlement`` says when that was, whether it was wrong, and the regret by then. The horizon is
+    how long to wait for it.
     ``progress`` is called with the share of rounds played. Ctrl-C stops within a moment and leaves nothing behind.
     """
     spec = find(policy)
@@ -57,15 +63,23 @@ def simulate(
     n_arms = problem.n_arms
     horizon = whole("horizon", horizon, 1, FOREVER, of="simulate")
     slate_size = 2 if spec.slate == "two" else whole("slate_size", slate_size, 2, of=policy)
+    inside = resolve(spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, given=params)
+    if until not in (None, "verdict"):
+        raise BadInput(f"'until' of 'simulate' must be 'verdict', or not be given. Got {until!r}.")
+    if not 0.0 < verdict_error < 1.0:
+        raise BadInput(f"'verdict_error' of 'simulate' must lie between 0 and 1. Got {verdict_error}.")
+    if until and reset_horizon:
+        raise BadInput("'until' and 'reset_horizon' of 'simulate' cannot be had together.")
+    marks = _checkpoints(checkpoints, horizon)
     plan = Plan(
         spec=spec,
-        params=resolve(spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, given=params),
+        params=Watched(inside, verdict_error, spec.blocks) if until else inside,
         features=feature_table(spec, features, n_arms),
         problem=problem,
         gaps=problem.benchmark_gaps(benchmark),
         seats=max(2, min(n_arms, slate_size)),
         horizon=horizon,
-        checkpoints=_checkpoints(checkpoints, horizon),
+        checkpoints=np.union1d(marks, [horizon]) if until else marks,  # regret by the verdict is reckoned from the end
         runs=whole("runs", runs, 1, of="simulate"),
         seed=whole("seed", seed, 0, of="simulate"),
         first_run=whole("first_run", first_run, 0, of="simulate"),
@@ -74,7 +88,7 @@ def simulate(
     )
     cores = whole("threads", threads, 1, of="simulate") if threads is not None else _cores()
     measurement = play_runs(plan, min(plan.runs, cores), progress)
-    words = describe(plan.params)
+    words = describe(inside)
     if plan.features is not None:
         words["features"] = plan.features.tolist()
     return Result(
@@ -86,12 +100,30 @@ def simulate(
         runs=plan.runs,
         seed=plan.seed,
         benchmark=benchmark,
-        checkpoints=plan.checkpoints,
-        regrets={kind: np.ascontiguousarray(measurement.regret[:, k]) for k, kind in enumerate(KINDS)},
+        checkpoints=marks,
+        regrets={kind: np.ascontiguousarray(measurement.regret[:, k, : len(marks)]) for k, kind in enumerate(KINDS)},
         recommended=measurement.recommended,
         events=measurement.events,
         seconds=measurement.seconds,
         compile_seconds=measurement.compile_seconds,
+        settlement=_settlement(plan, measurement) if until else None,
+    )
+
+
+def _settlement(plan: Plan, measurement: Measurement) -> Settlement:
+    """From what the watcher wrote down. After the verdict each round cost the gap of the arm in use."""
+    rounds, answers, arm, kind = measurement.settled.T
+    is_open = kind == OPEN
+    afterwards = np.where(is_open, 0.0, (plan.horizon - rounds) * plan.gaps[arm])
+    winner = getattr(plan.problem, "winner", None)
+    return Settlement(
+        error=plan.params.alpha,
+        kind=tuple(("open", "winner", "cycle")[k] for k in kind),
+        arm=arm,
+        rounds=np.where(is_open, np.inf, rounds),
+        answers=np.where(is_open, np.inf, answers),
+        regret=measurement.regret[:, 0, -1] - afterwards,
+        wrong=((kind == WINNER) & (arm != (-1 if winner is None else winner))) | ((kind == CYCLE) & (winner is not None)),
     )
 
 
