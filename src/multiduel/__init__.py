@@ -23,9 +23,12 @@ _HOMES = {
     "multiduel.engine.result": ("Result",),
     "multiduel.engine.simulate": ("simulate",),
     "multiduel.engine.suggest": ("Suggestion", "suggest"),
+    "multiduel.engine.estimates": ("estimate",),
+    "multiduel.engine.worlds": ("Rankings",),
+    "multiduel.inference": ("Forecast", "Tally", "Verdict", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
-        *("Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
+        *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
         *("random_utilities", "read_csv", "synthetic"),
     ),
 }
@@ -33,24 +36,29 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("checks", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "Outcome", "Policy", "Problem", "Result", "Slate", "Standing", "Suggestion", "__version__", "best",
-    "bradley_terry", "checks", "cyclic", "duels", "from_matrix", "from_utilities", "make", "random_tournament",
-    "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic",
-    "theory", "tie", "worst",
+    "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Slate",
+    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "best", "bradley_terry", "checks", "cyclic", "duels",
+    "estimate", "forecast", "from_matrix", "from_utilities", "make", "random_tournament", "random_utilities",
+    "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic", "theory", "tie",
+    "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from multiduel import checks as checks
     from multiduel import rankers as rankers
     from multiduel import theory as theory
+    from multiduel.engine.estimates import estimate
     from multiduel.engine.outcomes import Outcome, best, duels, ranking, tie, worst
     from multiduel.engine.policy import Policy, Slate, Standing, make, restore
     from multiduel.engine.registry import register
     from multiduel.engine.result import Result
     from multiduel.engine.simulate import simulate
     from multiduel.engine.suggest import Suggestion, suggest
+    from multiduel.engine.worlds import Rankings
+    from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
     from multiduel.inputs import BadInput
     from multiduel.problems import (
+        EstimatedProblem,
         Problem,
         bradley_terry,
         cyclic,

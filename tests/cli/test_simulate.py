@@ -227,3 +227,16 @@ def test_module_and_command_are_the_same():
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(md.__file__).parents[1])}
+
+
+def test_simulate_until_a_verdict(tmp_path):
+    figure = tmp_path / "verdicts.svg"
+    problem = ["--problem", "bradley-terry", "--arms", "4", "--horizon", "1e5", "--runs", "5", "--slate-size", "3"]
+    args = ["simulate", "challengers", "uniform", *problem, "--until", "verdict", "--answers", "rankings"]
+    table = good(*args, "--plot", str(figure))
+    assert "Answers to a verdict" in table and "5 of 5" in table and "share of runs with a verdict" in figure.read_text()
+    (result, _) = json.loads(good(*args, "--json", "-"))
+    library = md.simulate("challengers", md.Rankings(md.bradley_terry(4)), slate_size=3, horizon=10**5, runs=5, until="verdict")
+    assert result["settlement"] == library.settlement.to_json()
+    assert "must be 'verdict'" in run("simulate", "uniform", *SMALL, "--until", "noon").stderr
+    assert "'answers' must be one of" in run("simulate", "uniform", *SMALL, "--answers", "shouts").stderr

@@ -29,14 +29,19 @@ def simulate(
     param: Annotated[list[str] | None, typer.Option(metavar="POLICY.NAME=VALUE", help="May be repeated.")] = None,
     threads: Annotated[int | None, typer.Option(help="All cores if not given. Numbers do not depend on it.")] = None,
     benchmark: Annotated[str, typer.Option(help="Best by: condorcet, copeland, borda or utility.")] = "condorcet",
+    until: Annotated[str | None, typer.Option(metavar="verdict", help="Stop each run when it is certain who wins.")] = None,
+    verdict_error: Annotated[float, typer.Option(help="Of the verdict, with --until.")] = 0.05,
+    answers: Annotated[str, typer.Option(help="Judges toss coins (one per pair) or give rankings (of the slate).")] = "coins",
     json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="The numbers; - prints them.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, as .png or .svg.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, or verdicts, as .png or .svg.")] = None,
     scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
 ) -> None:
     """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
     from multiduel.engine.registry import find, resolve
     from multiduel.engine.simulate import simulate as run
+    from multiduel.engine.worlds import answered_by
     from multiduel.files import whole_file
+    from multiduel.lab.settling import settlement_plot, settlement_table
     from multiduel.lab.show import results_table
     from multiduel.problems import parse
 
@@ -46,7 +51,7 @@ def simulate(
             raise BadInput(f"Each policy can be named once in a call. Got '{name}' {names.count(name)} times.")
     specs = [find(name) for name in names]
     given = _parameters(param or [], names)
-    made = parse(problem, n_arms=arms, link=link, seed=problem_seed)
+    made = answered_by(parse(problem, n_arms=arms, link=link, seed=problem_seed), answers)
     made.benchmark_gaps(benchmark)
     for spec in specs:  # refuse all that is wrong before the first policy plays
         resolve(spec, n_arms=made.n_arms, slate_size=slate_size, horizon=rounds, given=given[spec.name])
@@ -64,18 +69,27 @@ def simulate(
         with progress(names) as bar:
             for spec in specs:
                 options: dict[str, Any] = {"slate_size": slate_size, "horizon": rounds, "runs": runs, "seed": seed}
-                options |= {"threads": threads, "benchmark": benchmark, "progress": bar(spec.name)}
+                options |= {
+                    "until": until,
+                    "verdict_error": verdict_error,
+                    "threads": threads,
+                    "benchmark": benchmark,
+                    "progress": bar(spec.name),
+                }
                 results.append(run(spec.name, made, **options, **given[spec.name]))
         text = json.dumps([result.to_json() for result in results], allow_nan=False)
         if json_draft:
             json_draft.write_text(text + "\n", encoding="utf-8")
         if plot and plot_draft:
-            figures.regret_plot(results, plot_draft, kind=Path(plot).suffix[1:], scale=scale)
+            if until:
+                settlement_plot(results, plot_draft, kind=Path(plot).suffix[1:])
+            else:
+                figures.regret_plot(results, plot_draft, kind=Path(plot).suffix[1:], scale=scale)
     if json_file == "-":
         print(text)
         return
     screen = console()
-    screen.print(results_table(results))
+    screen.print(settlement_table(results) if until else results_table(results))
     for path in (json_file, plot):
         if path:
             screen.print(f"Wrote {path}", highlight=False, soft_wrap=True)

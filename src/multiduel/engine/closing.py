@@ -23,7 +23,7 @@ OPEN, WINNER, CYCLE = 0, 1, 2  # kinds
 class Closing(NamedTuple):
     """A regret policy that has nothing left to compare shows one arm, though the verdict may be open: then challengers choose.
 
-    What the challengers showed is told to the challengers only: the policy inside need not understand slates that it did not ask for.
+    What the challengers showed is told to them only: the policy inside need not understand slates that it did not ask for.
     """
 
     policy: Any

@@ -57,7 +57,7 @@ class Rankings:
         off = np.abs(P - 1.0 / (1.0 + np.exp(self.strength[None, :] - self.strength[:, None]))).max() if fits else math.inf
         if not off < CLOSE:
             raise BadInput(
-                f"Rankings need a problem of Bradley-Terry strengths. '{problem.label}' is off by {off:.2g}; answers as coins fit any."
+                f"Rankings need a problem of Bradley-Terry strengths; coins fit any. '{problem.label}' is off by {off:.2g}."
             )
         self.problem, self.n_arms, self.names, self.winner = problem, problem.n_arms, problem.names, problem.winner
         self.label = f"{problem.label}, rankings"

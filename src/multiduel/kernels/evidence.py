@@ -160,7 +160,8 @@ def weigh_anew(D: Floats, L: Floats, against: Floats, slate: Ints) -> None:
 @kernel
 def beats_each(L: Floats, b: int, needed: float) -> bool:
     """The evidence that b beats each other is at least ``needed``."""
+    least = math.inf
     for j in range(L.shape[0]):
-        if j != b and L[b, j] < needed:
-            return False
-    return True
+        if j != b and L[b, j] < least:
+            least = L[b, j]
+    return least >= needed

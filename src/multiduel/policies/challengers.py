@@ -5,7 +5,8 @@ Assumes    a Condorcet winner.
 Symbols    K arms, m seats, W[i, j] wins of i over j, L[i, j] the evidence that i beats j (``kernels.evidence``), alpha the error
            of the verdict, b the leader, theta_j a draw from the belief in j against b.
 Deviates   Russo draws the best arm of independent arms and draws anew until another one comes; here the beliefs are about duels
-           with the leader, and there are m - 1 challengers. The leader is not drawn. A tie is half a win each way. m > K plays as m = K.
+           with the leader, which is not drawn, and there are m - 1 challengers. A tie is half a win each way. m > K plays as
+           m = K.
 
     for t = 1, 2, ...
       b <- argmin_h ln mean_{j != h} exp L[j, h], ties at random
@@ -13,9 +14,9 @@ Deviates   Russo draws the best arm of independent arms and draws anew until ano
       A <- b and the m - 1 of them with the largest theta; b alone if there are none
       compare all pairs of A; update W and L
 
-It is made to reach a verdict with few answers, not to lose little on the way: the bound ln(K / alpha) is the verdict's, and when b
-stands alone, the verdict says so. (To show the rival that is least certain instead of one that may win would lock: a far weaker
-arm, seldom shown, stays uncertain for long.)
+It is made to reach a verdict with few answers, not to lose little on the way: the bound ln(K / alpha) is the verdict's, and
+when b stands alone, the verdict says so. (To show the rival that is least certain instead of one that may
+win would lock: a far weaker arm, seldom shown, stays uncertain for long.)
 
 >>> from multiduel import make, ranking
 >>> policy = make("challengers", n_arms=5, slate_size=3, seed=0)

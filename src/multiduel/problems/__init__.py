@@ -1,5 +1,6 @@
 """Who beats whom: preference matrices, links, utilities, instances and data files."""
 
+from multiduel.problems.estimated import EstimatedProblem
 from multiduel.problems.files import read_csv, write_csv
 from multiduel.problems.instances import (
     SPECS,
@@ -17,6 +18,7 @@ __all__ = [
     "BENCHMARKS",
     "LINKS",
     "SPECS",
+    "EstimatedProblem",
     "Problem",
     "bradley_terry",
     "cyclic",

@@ -1,0 +1,94 @@
+"""How soon verdicts fell: a table and a figure of simulations until a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from multiduel.engine.result import Result, Settlement
+from multiduel.inputs import BadInput
+from multiduel.lab.figures import COLOURS, DASHES, STYLE, check
+
+COLUMNS = ("m", "settled", "answers, median", "10% to 90%", "rounds", "wrong", "regret by then", "seconds")
+
+
+def settlement_table(results: Sequence[Result]) -> Table:
+    """A line per result: how many runs came to a verdict, after how many answers, how many of them wrong."""
+    first = results[0]
+    title = (
+        f"Answers to a verdict on {first.problem['label']}: T = {first.horizon:,} at most, {first.runs} runs, seed {first.seed}"
+    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title=title, title_justify="left")
+    table.add_column("policy", min_width=9, overflow="fold")
+    for heading in COLUMNS:
+        table.add_column(heading, justify="right", overflow="fold")
+    for result in results:
+        settlement = _of(result)
+        at_10, median, at_90 = (_quantile(settlement.answers, q) for q in (0.1, 0.5, 0.9))
+        table.add_row(
+            result.policy,
+            str(min(result.slate_size, result.problem["n_arms"])),
+            f"{int(settlement.settled.sum())} of {result.runs}",
+            median,
+            f"{at_10} to {at_90}",
+            _quantile(settlement.rounds, 0.5),
+            f"{int(settlement.wrong.sum())} of {int(settlement.settled.sum())}",
+            f"{float(np.median(settlement.regret)):,.4g}",
+            f"{result.seconds:.2f}",
+        )
+    return table
+
+
+def settlement_plot(results: Sequence[Result], file: str | Path | BinaryIO, *, kind: str | None = None) -> None:
+    """Draw, over the number of answers, the share of runs that have come to a verdict."""
+    kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
+    check(f"plot.{kind}")
+    if not results:
+        raise BadInput("A plot must show at least 1 result. Got none.")
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+        axes = figure.add_subplot()
+        for number, result in enumerate(results):
+            answers = np.sort(_of(result).answers)
+            answers = answers[np.isfinite(answers)]
+            steps = np.arange(1, len(answers) + 1) / result.runs
+            name = result.policy + (", closing" if "closing" in result.params else "")
+            axes.step(
+                np.concatenate([answers[:1], answers]),
+                np.concatenate([[0.0] * len(answers[:1]), steps]),
+                where="post",
+                color=COLOURS[number % len(COLOURS)],
+                linestyle=DASHES[number // len(COLOURS) % len(DASHES)],
+                linewidth=1.5,
+                label=f"{name}, m = {result.slate_size}",
+            )
+        first = results[0]
+        axes.set(xscale="log", ylim=(0.0, 1.02), xlabel="answers", ylabel="share of runs with a verdict")
+        axes.set_title(f"{first.problem['label']}, {first.runs} runs")
+        axes.grid(which="major", color="0.9", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        figure.savefig(file, format=kind, dpi=300, metadata={"Date": None} if kind == "svg" else {"Software": None})
+
+
+def _of(result: Result) -> Settlement:
+    if result.settlement is None:
+        raise BadInput(f"'{result.policy}' was not simulated until a verdict.")
+    return result.settlement
+
+
+def _quantile(values: np.ndarray, q: float) -> str:
+    """Of runs that did not come to a verdict it is only known that they took longer."""
+    value = float(np.quantile(values, q, method="higher"))
+    return f"{value:,.0f}" if math.isfinite(value) else "open"

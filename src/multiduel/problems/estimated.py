@@ -1,0 +1,38 @@
+"""A problem that was estimated: every entry of its matrix has an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multiduel.inputs import BadInput
+from multiduel.problems.problem import Floats, Problem
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EstimatedProblem(Problem):
+    """A Problem like any other (theory, ``simulate`` and the lab take it), with what is known of how far off it may be."""
+
+    low: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K], 0 where nothing is known
+    high: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K], 1 where nothing is known
+    judged: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K]  answers behind each entry
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("low", "high", "judged"):
+            table = np.array(getattr(self, name), np.float64)
+            if table.shape != self.matrix.shape:
+                raise BadInput(f"'{name}' must be of the shape of the matrix, {self.matrix.shape}. Got {table.shape}.")
+            table.setflags(write=False)
+            object.__setattr__(self, name, table)
+        if not ((self.low <= self.matrix) & (self.matrix <= self.high)).all():
+            raise BadInput("Every entry of an estimated matrix must lie in its interval.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        plain = (self.matrix, self.names, self.label, self.utilities, self.link)
+        return EstimatedProblem, (*plain, self.low, self.high, self.judged)
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"low": self.low.tolist(), "high": self.high.tolist(), "judged": self.judged.tolist()}

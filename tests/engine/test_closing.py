@@ -1,0 +1,163 @@
+"""Closing and watching: policies around a policy."""
+
+import json
+
+import numpy as np
+import pytest
+
+import multiduel as md
+from multiduel.engine.closing import REMEMBERED, Closing
+
+EASY = md.from_utilities([1.2, 0.3, 0.0, -0.2, -0.4], link="logit")
+
+
+def play(policy, rounds, seed=0, late=0):
+    rng, waiting, slates = np.random.default_rng(seed), [], []
+    for _ in range(rounds):
+        slate = policy.ask()
+        slates.append(slate.arms)
+        if len(slate.arms) > 1:
+            waiting.append(slate)
+        while len(waiting) > late:
+            told = waiting.pop(0)
+            score = {arm: EASY.utilities[arm] + rng.gumbel() for arm in told.arms}
+            policy.tell(told, md.ranking(sorted(told.arms, key=lambda arm, score=score: -score[arm])))
+    return slates
+
+
+def test_what_never_settles_does_with_closing():
+    alone = md.make("ind-self-sparring", n_arms=5, slate_size=3, seed=1)
+    play(alone, 2500)
+    assert not alone.verdict().settled
+    closing = md.make("ind-self-sparring", n_arms=5, slate_size=3, seed=1, closing=True)
+    play(closing, 2500)
+    assert closing.verdict().winner == 0 and closing.recommend() == 0
+    assert all(len(arms) == 1 for arms in play(closing, 20))
+
+
+def test_it_changes_nothing_while_the_policy_still_compares():
+    alone, closing = (md.make("multi-rucb", n_arms=5, slate_size=3, seed=2, **more) for more in ({}, {"closing": True}))
+    for _ in range(60):
+        slates = [policy.ask() for policy in (alone, closing)]
+        if len(slates[0].arms) == 1:
+            break
+        assert slates[0] == slates[1]
+        for policy, slate in zip((alone, closing), slates, strict=True):
+            policy.tell(slate, md.ranking(sorted(slate.arms)))
+    else:
+        pytest.fail("the policy never stopped comparing")
+    assert len(slates[1].arms) > 1
+
+
+def test_late_answers_go_to_whoever_asked():
+    policy = md.make("ind-self-sparring", n_arms=5, slate_size=3, seed=4, closing=True)
+    play(policy, 800, late=9)
+    inner = policy._state.policy.race
+    duels = inner.a.sum() + inner.b.sum() - 10
+    assert 0 < duels < policy.tally.above.sum() * 2  # what the challengers showed is not the sampler's
+    assert policy.verdict().winner == 0
+
+
+def test_a_closing_policy_is_saved_and_restored():
+    policy = md.make("multi-rucb", n_arms=5, slate_size=3, seed=3, closing=0.01)
+    assert isinstance(policy.params, Closing) and policy.params.closer.alpha == 0.01
+    play(policy, 300)
+    twin = md.restore(json.loads(json.dumps(policy.snapshot())))
+    assert twin.snapshot() == policy.snapshot()
+    assert play(policy, 200, seed=5) == play(twin, 200, seed=5)
+    with pytest.raises(md.BadInput, match="'closing' of 'multi-rucb'"):
+        md.make("multi-rucb", n_arms=5, closing=2.0)
+    assert md.make("multi-rucb", n_arms=5, closing="false").params == md.make("multi-rucb", n_arms=5).params
+    assert REMEMBERED > 100
+
+
+def test_until_a_verdict_is_what_ask_and_tell_see():
+    result = md.simulate("challengers", md.Rankings(EASY), slate_size=3, horizon=5000, runs=30, seed=1, until="verdict")
+    settled = result.settlement
+    assert settled.settled.all() and not settled.wrong.any() and (settled.arm == 0).all() and set(settled.kind) == {"winner"}
+    assert (settled.answers == settled.rounds).all()
+    answers = []
+    for seed in range(30):
+        policy = md.make("challengers", n_arms=5, slate_size=3, seed=seed)
+        for t in range(1, 5000):
+            play(policy, 1, seed=1000 * seed + t)
+            if policy.verdict().settled:
+                answers.append(t)
+                break
+    assert 0.6 < np.median(answers) / np.median(settled.answers) < 1.6
+
+
+def test_regret_until_the_verdict():
+    problem = md.from_utilities([1.2, 0.3, 0.0], link="logit")
+    options = {"slate_size": 2, "horizon": 3000, "runs": 6, "seed": 3}
+    result = md.simulate("uniform", problem, until="verdict", **options)
+    full = md.simulate("uniform", problem, checkpoints=range(1, 3001), **options)
+    for run in range(6):
+        at = int(result.settlement.rounds[run])
+        assert result.settlement.regret[run] == pytest.approx(full.regret[run, at - 1])
+    assert len(result.checkpoints) == result.regret.shape[1]
+    few = md.simulate("uniform", problem, until="verdict", checkpoints=[10, 20], **options)
+    assert few.checkpoints.tolist() == [10, 20] and (few.settlement.rounds == result.settlement.rounds).all()
+    assert (few.regret == full.regret[:, [9, 19]]).all()
+    json.dumps(result.to_json(), allow_nan=False)
+
+
+def test_until_a_verdict_of_a_policy_that_commits_in_blocks():
+    options = {"horizon": 4000, "runs": 4, "seed": 3, "until": "verdict"}
+    result = md.simulate("doubler-bai", EASY, closing=True, **options)
+    assert (result.settlement.settled & ~result.settlement.wrong).all()
+
+
+def test_a_cycle_is_a_verdict_too_and_an_open_matter_is_said_to_be():
+    P = [[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]]
+    options = {"horizon": 3000, "runs": 5, "benchmark": "copeland", "until": "verdict"}
+    assert set(md.simulate("challengers", P, **options).settlement.kind) == {"cycle"}
+    options["horizon"] = 20
+    settled = md.simulate("challengers", P, **options).settlement
+    assert set(settled.kind) == {"open"} and not settled.wrong.any() and np.isinf(settled.rounds).all()
+
+
+@pytest.mark.parametrize("arguments", [{"until": "noon"}, {"until": "verdict", "verdict_error": 0.0}])
+def test_what_is_refused(arguments):
+    with pytest.raises(md.BadInput):
+        md.simulate("uniform", EASY, horizon=10, **arguments)
+    with pytest.raises(md.BadInput, match="strengths"):
+        md.Rankings(md.synthetic(5))
+    with pytest.raises(md.BadInput, match="strengths"):
+        md.Rankings(md.from_matrix([[0.5, 1.0], [0.0, 0.5]]))
+
+
+def test_rankings_have_the_pairs_of_the_problem_and_agree_with_themselves():
+    from multiduel.kernels.contract import compare
+
+    world = md.Rankings(EASY).world(np.arange(5), 5)
+    slate, wins, total = np.array([3, 0, 4, 1]), np.zeros((4, 4)), np.zeros((4, 4))
+    for t in range(1, 6001):
+        compare(world, np.uint64(7), t, 1, slate, wins)
+        assert (wins + wins.T + np.eye(4) == 1.0).all() and sorted(wins.sum(axis=1)) == [0, 1, 2, 3]  # a ranking
+        total += wins
+    expected = EASY.matrix[np.ix_(slate, slate)] * (1 - np.eye(4))
+    assert np.abs(total / 6000 - expected).max() < 4.5 * 0.5 / np.sqrt(6000)
+    both = np.zeros((4, 4))
+    compare(world, np.uint64(7), 1, 50, slate, both)
+    one_by_one = np.zeros((4, 4))
+    for t in range(1, 51):
+        compare(world, np.uint64(7), t, 1, slate, wins)
+        one_by_one += wins
+    assert (both == one_by_one).all()
+
+
+def test_a_log_is_a_problem():
+    policy = md.make("uniform", n_arms=5, slate_size=3, seed=1)
+    play(policy, 400)
+    problem = md.estimate(policy.tally, names=list("abcde"))
+    truth = EASY.matrix
+    assert isinstance(problem, md.Problem) and ((problem.low <= truth) & (truth <= problem.high)).all()
+    assert problem.winner == 0 and md.theory.condorcet_winner(problem.matrix) == 0
+    assert md.simulate("multi-rucb", problem, horizon=100, runs=2).problem["low"] == problem.low.tolist()
+    import pickle
+
+    copy = pickle.loads(pickle.dumps(problem))
+    assert (copy.low == problem.low).all() and (copy.matrix == problem.matrix).all() and copy.names == problem.names
+    with pytest.raises(md.BadInput):
+        md.estimate(policy.tally, alpha=0.0)
