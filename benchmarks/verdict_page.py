@@ -1,2 +1,128 @@
-def write(*a):
-    pass
+"""docs/verdicts.md and its figure: verdicts.template.md, filled with what verdicts.py measured."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+TEMPLATE = Path(__file__).with_name("verdicts.template.md")
+
+
+def write(store, folder):
+    draw(store["width"], folder / "verdicts-width.svg")
+    fillings = {
+        "trials": f"{store['errors'][0]['trials']:,}",
+        "errors": errors(store["errors"]),
+        "tastes": tastes(store["errors"]),
+        "answers": answers(store["answers"]),
+        "forecast": forecasts(store["forecast"]),
+        "width": widths(store["width"]),
+        "duels": f"{store['speed']['duels']:,}",
+        "ms": f"{store['speed']['verdict_ms']:.1f}",
+    }
+    text = TEMPLATE.read_text()
+    for name, filling in fillings.items():
+        text = text.replace(f"@@{name}@@", filling)
+    (folder / "verdicts.md").write_text(text)
+
+
+def table(heading, rows):
+    """Markdown; numbers to the right."""
+    columns = heading.split(" | ")
+    aligned = "|".join("---" if name in ("world", "policy", "unit", "part of the way") else "--:" for name in columns)
+    return "\n".join([f"| {heading} |", f"|{aligned}|", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def percent(row, name):
+    low, high = row[f"{name}_interval"]
+    return f"{row[name] / row['trials']:.1%} ({low:.1%} to {high:.1%})"
+
+
+def errors(rows):
+    rows = [row for row in rows if "about" not in row]
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["world"], row["K"]].append(row)
+    lines = []
+    for (world, K), group in groups.items():
+        wrong, out, missed = (max(group, key=lambda row, name=name: row[name]) for name in ("wrong", "out_wrong", "missed"))
+        claims = [row["claims"] / row["trials"] for row in group]
+        best_out = percent(out, "out_wrong") if world == "a winner" else "-"
+        cells = [world, str(K), str(len(group)), percent(wrong, "wrong"), best_out, percent(missed, "missed")]
+        lines.append([*cells, f"{min(claims):.0%} to {max(claims):.0%}"])
+    highest = max(max(row["wrong"], row["out_wrong"], row["missed"]) for row in rows) / rows[0]["trials"]
+    head = "world | K | settings | wrong | best out | missed | a winner named in time"
+    return f"{table(head, lines)}\n\nOver all {len(rows)} settings the highest rate of any kind is {highest:.1%}."
+
+
+def tastes(rows):
+    rows = {(row["world"], row["m"], row["unit"], row["about"]): row for row in rows if "about" in row}
+    lines = []
+    for (world, m, unit, about), row in rows.items():
+        if about == "these raters":
+            these = percent(row, "wrong") if unit == "answer" else "(not promised)"
+            population = percent(rows[world, m, unit, "the population"], "wrong")
+            lines.append([world.split()[0], str(m), unit, these, population, f"{row['claims'] / row['trials']:.0%}"])
+    return table("raters | m | unit | wrong about these raters | wrong about the population | a winner named in time", lines)
+
+
+def answers(rows):
+    lines = []
+    for row in sorted(rows, key=lambda row: (row["K"], row["m"], row["answers_50"] or 1e18)):
+        low, middle, high = (f"{row[f'answers_{q}']:,.0f}" if row[f"answers_{q}"] else "open" for q in (10, 50, 90))
+        name = row["policy"] + (", closing" if row["closing"] else "")
+        cells = [str(row["K"]), name, str(row["m"]), str(row["runs"]), middle, f"{low} to {high}", str(row["wrong"])]
+        lines.append([*cells, f"{row['regret']:,.0f}"])
+    return table("K | policy | m | runs | answers | 10 % to 90 % | wrong | regret by then", lines)
+
+
+def forecasts(rows):
+    lines = []
+    for K, m in sorted({(row["K"], row["m"]) for row in rows}):
+        for name, least, most in (("first third", 0.0, 1 / 3), ("second third", 1 / 3, 2 / 3), ("last third", 2 / 3, 1.0)):
+            here = [row for row in rows if row["K"] == K and row["m"] == m and least <= row["at"] / row["end"] < most]
+            if not here:
+                continue
+            left = np.array([row["end"] - row["at"] for row in here])
+            low, likely, high = (np.array([row[column] for row in here]) for column in ("low", "likely", "high"))
+            ratio = np.quantile(left / np.maximum(likely, 1.0), (0.1, 0.5, 0.9))
+            shares = (((low <= left) & (left <= high)).mean(), (left < low).mean(), (left > high).mean())
+            cells = [str(K), str(m), name, str(len(here)), *(f"{share:.0%}" for share in shares)]
+            lines.append([*cells, f"{ratio[1]:.2f}", f"{ratio[0]:.2f} to {ratio[2]:.2f}"])
+    return table("K | m | part of the way | forecasts | within | sooner | later | ratio, median | 10 % to 90 %", lines)
+
+
+def widths(rows):
+    known = {(row["n"], row["share"]): row for row in rows}
+    lines = []
+    for n in (100, 1000, 10000):
+        for share in (0.5, 0.7, 0.9):
+            anytime, fixed = known[n, share]["anytime"], known[n, share]["fixed"]
+            lines.append([f"{n:,}", f"{share:.0%}", f"{anytime:.3f}", f"{fixed:.3f}", f"{anytime / fixed:.2f}"])
+    return table("n | share of wins | at any time | at a fixed n | ratio", lines)
+
+
+def draw(rows, path):
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from multiduel.lab.figures import COLOURS, STYLE
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+        axes = figure.add_subplot()
+        for number, share in enumerate(sorted({row["share"] for row in rows})):
+            line = [row for row in rows if row["share"] == share]
+            n = [row["n"] for row in line]
+            axes.plot(n, [row["anytime"] for row in line], color=COLOURS[number], label=f"at any time, {share:.0%} wins")
+            axes.plot(
+                n, [row["fixed"] for row in line], color=COLOURS[number], linestyle=":", label=f"at a fixed n, {share:.0%} wins"
+            )
+        axes.set(xscale="log", yscale="log", xlabel="answers n", ylabel="width of the 95 % interval of one pair")
+        axes.grid(which="major", color="0.9", linewidth=0.6)
+        axes.legend(frameon=False, fontsize=8)
+        figure.savefig(path, format="svg", metadata={"Date": None})
