@@ -31,7 +31,7 @@ def write(store, folder):
 def table(heading, rows):
     """Markdown; numbers to the right."""
     columns = heading.split(" | ")
-    aligned = "|".join("---" if name in ("world", "policy", "unit", "part of the way") else "--:" for name in columns)
+    aligned = "|".join("---" if name in ("world", "policy", "unit") else "--:" for name in columns)
     return "\n".join([f"| {heading} |", f"|{aligned}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
@@ -81,8 +81,8 @@ def answers(rows):
 def forecasts(rows):
     lines = []
     for K, m in sorted({(row["K"], row["m"]) for row in rows}):
-        for name, least, most in (("first third", 0.0, 1 / 3), ("second third", 1 / 3, 2 / 3), ("last third", 2 / 3, 1.0)):
-            here = [row for row in rows if row["K"] == K and row["m"] == m and least <= row["at"] / row["end"] < most]
+        for name, least, most in (("40 to 80", 40, 80), ("80 to 160", 80, 160), ("160 and more", 160, np.inf)):
+            here = [row for row in rows if row["K"] == K and row["m"] == m and least <= row["at"] * m / K < most]
             if not here:
                 continue
             left = np.array([row["end"] - row["at"] for row in here])
@@ -91,7 +91,7 @@ def forecasts(rows):
             shares = (((low <= left) & (left <= high)).mean(), (left < low).mean(), (left > high).mean())
             cells = [str(K), str(m), name, str(len(here)), *(f"{share:.0%}" for share in shares)]
             lines.append([*cells, f"{ratio[1]:.2f}", f"{ratio[0]:.2f} to {ratio[2]:.2f}"])
-    return table("K | m | part of the way | forecasts | within | sooner | later | ratio, median | 10 % to 90 %", lines)
+    return table("K | m | showings per option | forecasts | within | sooner | later | ratio, median | 10 % to 90 %", lines)
 
 
 def widths(rows):

@@ -1,10 +1,10 @@
 """How many more answers until a verdict? A range, from what the answers so far leave possible.
 
 Strengths u with P[i, j] = 1 / (1 + exp(u_j - u_i)) (Bradley and Terry) are fitted to the answers with a ridge, and drawn from
-the normal approximation of their posterior. In each draw the strongest b meets each other j, so many answers n that what is
-there and what is to be expected, D + n (P, 1 - P), has the evidence that a winner needs: the evidence missing, over
-the information per answer. A slate of m compares the winner with m - 1 at once, so the answers needed are the largest n, or
-the sum over m - 1, whichever is more. The range is from the 10 % to the 90 % quantile of the draws.
+the normal approximation of their posterior. In each draw the strongest b meets each other j in answers drawn from P[b, j], on
+top of what is there, until it has the evidence that a winner needs: on average the evidence missing over the information per
+answer, with the luck in it. A slate of m compares the winner with m - 1 at once, so the answers needed are those of the longest
+pair, or the sum over m - 1, whichever is more. The range is from the 10 % to the 90 % quantile of the draws.
 
 It is a forecast, not a promise: it believes in strengths, and it counts on slates that hold the winner (``challengers``).
 docs/verdicts.md says how far off it was.
@@ -17,16 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.arrays import Floats
+from multiduel.arrays import Floats, Stream
 from multiduel.inference.evidence import run, stakes_of
 from multiduel.inference.tally import Tally
 from multiduel.inference.verdict import needed, verdict
 from multiduel.inputs import BadInput
+from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.evidence import Bets, log_winnings
+from multiduel.kernels.random import binomial, stream
 
 SHOWINGS = 40  # per option, on average: below, the range was wrong by several times
 DRAWS = 200
-MANY = 10_000_000  # "more than this" is all that one wants to know
+MANY = 1_000_000  # "more than this" is all that one wants to know
+STRIDE = 0.05  # answers drawn at once, as a share of those drawn before
 RIDGE = 1.0  # strengths are thought to spread by about 1
 
 
@@ -65,7 +68,17 @@ def forecast(
     missing = np.zeros(DRAWS)
     stakes = stakes_of(0.5 - margin)
     claim = needed(K, alpha, room).winner
-    run(fill_missing, stakes, draws, tally.above, tally.tied, claim, min(slate_size, K) - 1.0, missing)
+    run(
+        fill_missing,
+        stakes,
+        stream(np.random.SeedSequence(seed)),
+        draws,
+        tally.above,
+        tally.tied,
+        claim,
+        min(slate_size, K) - 1.0,
+        missing,
+    )
     return Forecast(False, *np.quantile(missing, (0.1, 0.5, 0.9)).tolist())
 
 
@@ -88,7 +101,7 @@ def strengths(W: Floats) -> tuple[Floats, Floats]:
 
 
 def fill_missing(
-    stakes: Bets, draws: Floats, above: Floats, tied: Floats, claim: float, rivals_at_once: float, missing: Floats
+    stakes: Bets, rng: Stream, draws: Floats, above: Floats, tied: Floats, claim: float, rivals_at_once: float, missing: Floats
 ) -> None:
     """For each draw of strengths, the answers until the strongest has the evidence against every other."""
     K = draws.shape[1]
@@ -96,32 +109,29 @@ def fill_missing(
         u = draws[d]
         b = 0
         for j in range(K):
-            if u[j] > u[b]:
-                b = j
+            b = j if u[j] > u[b] else b
         longest, total = 0.0, 0.0
         for j in range(K):
             if j != b:
                 p = 1.0 / (1.0 + math.exp(u[j] - u[b]))
-                low, high = 0.0, 1.0
-                w, t, l = above[b, j], tied[b, j], above[j, b]
-                if log_winnings(stakes.won, stakes.tied, stakes.lost, w, t, l) >= claim:
-                    continue
-                while (
-                    high < MANY
-                    and log_winnings(stakes.won, stakes.tied, stakes.lost, w + p * high, t, l + (1.0 - p) * high) < claim
-                ):
-                    low = high
-                    high *= 2.0
-                while high - low > 0.5 and high - low > 0.01 * low:
-                    n = 0.5 * (low + high)
-                    if log_winnings(stakes.won, stakes.tied, stakes.lost, w + p * n, t, l + (1.0 - p) * n) < claim:
-                        low = n
-                    else:
-                        high = n
-                longest = high if high > longest else longest
-                total += high
+                n = answers_needed(stakes, rng, p, above[b, j], tied[b, j], above[j, b], claim)
+                longest = n if n > longest else longest
+                total += n
         total /= rivals_at_once
         missing[d] = total if total > longest else longest
+
+
+@kernel
+def answers_needed(stakes: Bets, rng: Stream, p: float, won: float, level: float, lost: float, claim: float) -> float:
+    """Answers, won with chance p each, until the evidence is there: one by one at first, and then more and more at once."""
+    n = 0.0
+    while log_winnings(stakes.won, stakes.tied, stakes.lost, won, level, lost) < claim and n < MANY:
+        step = 1 + int(STRIDE * n)
+        gain = float(binomial(rng, step, p))
+        won += gain
+        lost += step - gain
+        n += step
+    return n
 
 
 def _two_digits(x: float) -> int:
