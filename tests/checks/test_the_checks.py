@@ -120,7 +120,7 @@ def test_a_boundary_that_learns_before_it_looks_is_caught(monkeypatch):
     careful = Policy.tell
 
     def careless(self, slate, outcome):
-        self._tally += 1.0
+        self._tally.above[...] += 1.0
         careful(self, slate, outcome)
 
     monkeypatch.setattr(Policy, "tell", careless)

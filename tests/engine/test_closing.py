@@ -7,6 +7,7 @@ import pytest
 
 import multiduel as md
 from multiduel.engine.closing import REMEMBERED, Closing
+from multiduel.engine.snapshots import pack
 
 EASY = md.from_utilities([1.2, 0.3, 0.0, -0.2, -0.4], link="logit")
 
@@ -65,6 +66,10 @@ def test_a_closing_policy_is_saved_and_restored():
     twin = md.restore(json.loads(json.dumps(policy.snapshot())))
     assert twin.snapshot() == policy.snapshot()
     assert play(policy, 200, seed=5) == play(twin, 200, seed=5)
+    broken = policy.snapshot()
+    broken["state"][-2] = pack(np.full(REMEMBERED, 10**9))
+    with pytest.raises(md.BadInput, match="'closed'"):
+        md.restore(broken)
     with pytest.raises(md.BadInput, match="'closing' of 'multi-rucb'"):
         md.make("multi-rucb", n_arms=5, closing=2.0)
     assert md.make("multi-rucb", n_arms=5, closing="false").params == md.make("multi-rucb", n_arms=5).params

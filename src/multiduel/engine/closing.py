@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.contract import ask, init, recommend, seats, tell, use_features
+from multiduel.kernels import validity
+from multiduel.kernels.contract import ask, init, recommend, seats, tell, use_features, valid
 from multiduel.kernels.evidence import beats_each, weigh_anew
 from multiduel.policies import challengers
 
@@ -41,6 +42,16 @@ class ClosingState(NamedTuple):
 def start_closing(params: Closing, n_arms: int, rng: Stream) -> ClosingState:
     inner, closer = init(params.policy, n_arms, rng), init(params.closer, n_arms, rng)
     return ClosingState(inner, closer, np.zeros(REMEMBERED, np.int64), np.zeros(1, np.int64))
+
+
+@valid.implement(Closing)
+def sound_inside(params: Closing, state: ClosingState, n_arms: int, round: int) -> dict[str, Any]:
+    return {
+        "policy": valid(params.policy, state.policy, n_arms, round),
+        "closer": valid(params.closer, state.closer, n_arms, round),
+        "closed": validity.between(state.closed, 0, round),
+        "last": validity.flags(state.last),
+    }
 
 
 @use_features.implement(Closing)

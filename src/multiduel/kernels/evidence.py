@@ -157,6 +157,20 @@ def weigh_anew(D: Floats, L: Floats, against: Floats, slate: Ints) -> None:
         against[slate[a]] = log_mean_against(L, slate[a])
 
 
+def weighed(D: Floats) -> tuple[Floats, Floats]:
+    """(L, against) as they must be, in NumPy: to check what came from outside."""
+    largest, total = np.full(D.shape, -math.inf), np.zeros(D.shape)
+    for g in range(len(_SHARES)):
+        x = D * _WON[g] + D.T * _LOST[g]
+        above = np.maximum(largest, x)
+        total = total * np.exp(largest - above) + np.exp(x - above)
+        largest = above
+    L = np.where(D + D.T > 0.0, largest + np.log(total / len(_SHARES)), 0.0)
+    others = np.where(np.eye(len(D)) > 0.0, -math.inf, L)
+    top = others.max(axis=0, initial=-math.inf)
+    return L, top + np.log(np.exp(others - top).sum(axis=0) / (len(D) - 1.0)) if len(D) > 1 else np.zeros(1)
+
+
 @kernel
 def beats_each(L: Floats, b: int, needed: float) -> bool:
     """The evidence that b beats each other is at least ``needed``."""

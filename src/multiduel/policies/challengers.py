@@ -27,15 +27,16 @@ win would lock: a far weaker arm, seldom shown, stays uncertain for long.)
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels import validity
 from multiduel.kernels.choice import argmin
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
-from multiduel.kernels.evidence import weigh_anew
+from multiduel.kernels.evidence import weigh_anew, weighed
 from multiduel.kernels.random import beta
 
 
@@ -54,6 +55,17 @@ class State(NamedTuple):
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     return State(np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms)), np.zeros(n_arms), np.zeros(n_arms))
+
+
+@valid.implement(Params)
+def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+    L, against = weighed(state.W)
+    return {
+        "W": validity.tally(state.W),
+        "L": validity.close(state.L, L),
+        "against": validity.close(state.against, against),
+        "theta": validity.SCRATCH,
+    }
 
 
 @ask.implement(Params)
