@@ -37,6 +37,18 @@ POLICIES = (  # with closing, where they may stop comparing before a verdict
 )
 
 
+KEY = ("K", "world", "answers", "slates", "m", "T")
+
+
+def stored(name):
+    return json.loads(STORE.read_text()).get(name, []) if STORE.exists() else []
+
+
+def keep(name, part):
+    store = json.loads(STORE.read_text()) if STORE.exists() else {}
+    STORE.write_text(json.dumps(store | {name: part}, indent=0) + "\n")
+
+
 def clopper_pearson(hits, n):
     low = 0.0 if hits == 0 else float(beta_law.ppf(0.025, hits, n - hits + 1))
     high = 1.0 if hits == n else float(beta_law.ppf(0.975, hits + 1, n - hits))
@@ -71,7 +83,8 @@ def condorcet(P):
 
 def errors():
     """Wrong verdicts, best options called out, and intervals that missed: trials in which it happened at any time."""
-    rows = []
+    rows = stored("errors")
+    known = {json.dumps([row[name] for name in KEY]) for row in rows}
     for K in (5, 20, 59):
         for world, tastes in worlds(K).items():
             P = sigmoid(tastes).mean(axis=0)
@@ -79,24 +92,16 @@ def errors():
             for answers in ("rankings", "coins"):
                 for slates in ("uniform", "challengers"):
                     for m in (2, 4, 8):
-                        T = 6000 // m
+                        T = (6000 if K < 59 else 3000) // m
+                        row = {"K": K, "world": world, "answers": answers, "slates": slates, "m": min(m, K), "T": T}
+                        if json.dumps([row[name] for name in KEY]) in known:
+                            continue  # measured before: it goes on where it was
                         options = {"rankings": answers == "rankings", "adaptive": slates == "challengers", "by_rater": False}
-                        rows.append(
-                            {
-                                "K": K,
-                                "world": world,
-                                "answers": answers,
-                                "slates": slates,
-                                "m": min(m, K),
-                                "T": T,
-                                "unit": "answer",
-                            }
-                            | tried(
-                                lambda seed, o=options, m=m, T=T, u=tastes, P=P, b=best: (u, P, b, seed, o, min(m, len(P)), T)
-                            )
-                        )
+                        setting = (tastes, P, best, options, min(m, K), T)
+                        rows.append(row | {"unit": "answer"} | tried(lambda seed, s=setting: (*s[:3], seed, *s[3:])))
                         print(rows[-1], flush=True)
-    return rows + tasted()
+                        keep("errors", rows)
+    return [row for row in rows if "about" not in row] + tasted()
 
 
 def tasted():
@@ -262,9 +267,7 @@ PARTS = {"errors": errors, "answers": answers, "width": width, "forecast": forec
 if __name__ == "__main__":
     if sys.argv[1:2] == ["measure"]:
         for name in sys.argv[2:] or PARTS:
-            part = PARTS[name]()
-            store = json.loads(STORE.read_text()) if STORE.exists() else {}
-            STORE.write_text(json.dumps(store | {name: part}, indent=0) + "\n")
+            keep(name, PARTS[name]())
     elif sys.argv[1:] == ["page"]:
         verdict_page.write(json.loads(STORE.read_text()), HERE.parent / "docs")
     else:
