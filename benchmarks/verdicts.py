@@ -21,6 +21,7 @@ import verdict_trials
 from scipy.stats import beta as beta_law
 
 import multiduel as md
+from multiduel.engine.registry import POLICIES as POLICY
 from multiduel.inference import pair_intervals
 
 HERE = Path(__file__).resolve().parent
@@ -168,35 +169,29 @@ def models():
 
 def answers():
     """Answers to a verdict with judges who rank the slate."""
-    rows = []
-    for K, u in models().items():
+    rows = stored("answers")
+    known = {(row["K"], row["policy"], row["m"]) for row in rows}
+    for K, u in sorted(models().items()):
         problem = md.Rankings(md.from_utilities(u - u.mean(), link="logit"))
         for policy, closing in POLICIES:
-            for m in (2, 4) if policy not in ("rmed1", "dts") else (2,):
-                runs = 20 if policy == "uniform" and K == 59 else 100
-                more = {"closing": True} if closing else {}
-                result = md.simulate(
-                    policy,
-                    problem,
-                    slate_size=m,
-                    horizon=2 * 10**6,
-                    runs=runs,
-                    seed=1,
-                    until="verdict",
-                    threads=1,
-                    checkpoints=[1],
-                    **more,
-                )
-                s = result.settlement
-                row = {"K": K, "policy": policy, "closing": closing, "m": m, "runs": runs, "wrong": int(s.wrong.sum())}
-                row["settled"] = int(s.settled.sum())
-                for q in (10, 50, 90):
-                    value = float(np.quantile(s.answers, q / 100, method="higher"))
-                    row[f"answers_{q}"] = value if math.isfinite(value) else None
-                row["regret"] = float(np.median(s.regret))
-                rows.append(row)
-                print(row, flush=True)
+            for m in (2, 4) if POLICY[policy].slate == "any" else (2,):
+                if (K, policy, m) not in known:
+                    rows.append(settled(problem, K, policy, closing, m))
+                    print(rows[-1], flush=True)
+                    keep("answers", rows)
     return rows
+
+
+def settled(problem, K, policy, closing, m):
+    runs = 20 if K == 59 else 100
+    options = {"slate_size": m, "horizon": 10**6, "runs": runs, "seed": 1, "until": "verdict", "threads": 1, "checkpoints": [1]}
+    result = md.simulate(policy, problem, **options, **({"closing": True} if closing else {}))
+    s = result.settlement
+    row = {"K": K, "policy": policy, "closing": closing, "m": m, "runs": runs, "wrong": int(s.wrong.sum())}
+    for q in (10, 50, 90):
+        value = float(np.quantile(s.answers, q / 100, method="higher"))
+        row[f"answers_{q}"] = value if math.isfinite(value) else None
+    return row | {"settled": int(s.settled.sum()), "regret": float(np.median(s.regret)), "seconds": result.seconds}
 
 
 def width():

@@ -78,7 +78,7 @@ def test_readme_lists_exactly_the_policies_there_are():
     assert listed == current, "Put the output of 'multiduel policies --markdown' into README.md."
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/simulate.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/simulate.md", "docs/verdicts.md"])
 def test_python_in_the_documents_runs(name, capsys):
     for block in blocks(name):
         exec(compile(block, name, "exec"), {"__name__": name})
