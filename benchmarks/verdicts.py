@@ -93,7 +93,7 @@ def errors():
             for answers in ("rankings", "coins"):
                 for slates in ("uniform", "challengers"):
                     for m in (2, 4, 8):
-                        T = (6000 if K < 59 else 3000) // m
+                        T = (6000 if K < 59 else 1500) // m
                         row = {"K": K, "world": world, "answers": answers, "slates": slates, "m": min(m, K), "T": T}
                         if json.dumps([row[name] for name in KEY]) in known:
                             continue  # measured before: it goes on where it was
@@ -113,7 +113,7 @@ def tasted():
         for unit in ("answer", "rater"):
             for about in ("these raters", "the population"):
                 for m in (2, 4):
-                    T = 8000 // m
+                    T = 4000 // m
                     options = {"rankings": True, "adaptive": True, "by_rater": unit == "rater"}
 
                     def setting(seed, o=options, m=m, T=T, raters=raters, about=about):
@@ -210,7 +210,7 @@ def width():
 def forecast():
     """How far off forecasts were: along the way, against the answers that it then took."""
     rows = []
-    for K, runs in ((5, 200), (20, 100), (59, 30)):
+    for K, runs in ((5, 100), (20, 40), (59, 10)):
         u = models()[K]
         for m in (2, 4):
             for run in range(runs):

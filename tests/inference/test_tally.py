@@ -15,7 +15,7 @@ def test_an_answer_counts_once_per_pair_and_ties_apart():
     tally = Tally(4)
     tally.add((3, 1, 0), [[0, 7, 0.5], [2, 0, 0], [0.5, 0, 0]])  # 3 over 1, level with 0; 1 and 0 were not told apart
     assert tally.above[3, 1] == 1.0 and tally.above.sum() == 1.0
-    assert tally.tied[3, 0] == tally.tied[0, 3] == 1.0 and tally.tied.sum() == 2.0
+    assert tally.ties[3, 0] == tally.ties[0, 3] == 1.0 and tally.ties.sum() == 2.0
     assert tally.showings.tolist() == [1, 1, 0, 1] and tally.answers == 1
 
 
@@ -36,7 +36,7 @@ def test_undoing_in_any_order_leaves_what_the_others_said(unit):
     for k in range(200):
         if k not in gone:
             kept.add(*said[k])
-    assert (tally.above == kept.above).all() and (tally.tied == kept.tied).all()
+    assert (tally.above == kept.above).all() and (tally.ties == kept.ties).all()
     assert tally.answers == kept.answers == 80 and (tally.showings == kept.showings).all()
 
 

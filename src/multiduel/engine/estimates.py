@@ -25,15 +25,15 @@ def estimate(
     """
     if not 0.0 < alpha < 1.0:
         raise BadInput(f"'alpha' of 'estimate' must lie between 0 and 1. Got {alpha}.")
-    above, tied, K = tally.above, tally.tied, tally.n_arms
-    judged = above + above.T + tied
-    P = np.divide(above + 0.5 * tied, judged, out=np.full((K, K), 0.5), where=judged > 0)
-    low, high = pair_intervals(above, tied, error=alpha / max(1, K * (K - 1) // 2))
+    above, ties, K = tally.above, tally.ties, tally.n_arms
+    judgements = above + above.T + ties
+    P = np.divide(above + 0.5 * ties, judgements, out=np.full((K, K), 0.5), where=judgements > 0)
+    low, high = pair_intervals(above, ties, error=alpha / max(1, K * (K - 1) // 2))
     return EstimatedProblem(
         P,
         tuple(names or ()),
         label or f"{tally.answers} answers, K = {K}",
         low=np.minimum(low, P),
         high=np.maximum(high, P),
-        judged=judged,
+        judgements=judgements,
     )

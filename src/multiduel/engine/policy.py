@@ -258,8 +258,8 @@ class Policy:
         """The answers so far, as counts in your numbering of the arms: what ``verdict`` and ``md.forecast`` look at."""
         order = [self._inner[arm] for arm in range(self.n_arms)]
         with self._lock:
-            above, tied, shares = (table[order] for table in self._tally)
-        D, T = above[:, order], tied[:, order]
+            above, ties, shares = (table[order] for table in self._tally)
+        D, T = above[:, order], ties[:, order]
         judged = (D + D.T + T).max(axis=1)  # a tally that it started from says nothing of slates
         return Tally.of(D, T, showings=np.ceil(np.maximum(shares[:, 1], judged)))
 

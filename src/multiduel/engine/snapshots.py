@@ -108,7 +108,7 @@ def unpack(packed: Any, array: Any, name: str) -> None:
 
 def check_answers(tally: Counts) -> None:
     """By what counts of answers can be."""
-    level, shares = tally.tied, tally.shares
+    level, shares = tally.ties, tally.shares
     sums = validity.counts(shares) and bool((shares[:, 0] <= shares[:, 1] * (1.0 + 1e-9)).all())
     if not (validity.tally(tally.above) and validity.tally(level) and (level == level.T).all() and sums):
         raise refuse("'tally' holds what it cannot hold")

@@ -17,19 +17,19 @@ from multiduel.kernels.evidence import Bets, bets, least_not_refuted, log_mean_a
 class Powers(NamedTuple):
     """What a bet has become after 0, 1, 2, ... answers of a kind. Most counts are small, and a product is quicker than exp."""
 
-    won: Floats  # f8[counts, 24]
-    tied: Floats
-    lost: Floats
+    win: Floats  # f8[counts, 24]
+    tie: Floats
+    loss: Floats
 
 
-def fill_evidence(stakes: Bets, powers: Powers, above: Floats, tied: Floats, L: Floats, against: Floats) -> None:
+def fill_evidence(stakes: Bets, powers: Powers, above: Floats, ties: Floats, L: Floats, against: Floats) -> None:
     """L of every pair, and of every arm the evidence against "it beats all others"."""
     K = L.shape[0]
-    limit = powers.won.shape[0] - 1
-    G = stakes.won.shape[0]
+    limit = powers.win.shape[0] - 1
+    G = stakes.win.shape[0]
     for i in range(K):
         for j in range(K):
-            w, t, l = above[i, j], tied[i, j], above[j, i]
+            w, t, l = above[i, j], ties[i, j], above[j, i]
             if i == j or w + t + l == 0.0:
                 L[i, j] = 0.0
                 continue
@@ -38,27 +38,27 @@ def fill_evidence(stakes: Bets, powers: Powers, above: Floats, tied: Floats, L: 
                 if a == w and b == t and c == l:
                     even, odd = 0.0, 0.0  # two sums, because one would wait for itself
                     for g in range(0, G, 2):
-                        even += powers.won[a, g] * powers.tied[b, g] * powers.lost[c, g]
-                        odd += powers.won[a, g + 1] * powers.tied[b, g + 1] * powers.lost[c, g + 1]
+                        even += powers.win[a, g] * powers.tie[b, g] * powers.loss[c, g]
+                        odd += powers.win[a, g + 1] * powers.tie[b, g + 1] * powers.loss[c, g + 1]
                     L[i, j] = math.log((even + odd) / G)
                     continue
-            L[i, j] = log_winnings(stakes.won, stakes.tied, stakes.lost, w, t, l)
+            L[i, j] = log_winnings(stakes.win, stakes.tie, stakes.loss, w, t, l)
     for h in range(K):
         against[h] = log_mean_against(L, h) if K > 1 else -math.inf
 
 
-def fill_intervals(stakes: Bets, above: Floats, tied: Floats, needed: float, low: Floats) -> None:
+def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, low: Floats) -> None:
     """The lower end of the interval of every pair's P[i, j]; the upper end is 1 minus the other way round."""
     K = low.shape[0]
     for i in range(K):
         for j in range(K):
-            low[i, j] = 0.5 if i == j else least_not_refuted(above[i, j], tied[i, j], above[j, i], needed)
+            low[i, j] = 0.5 if i == j else least_not_refuted(above[i, j], ties[i, j], above[j, i], needed)
 
 
 @functools.lru_cache(maxsize=16)
 def _stakes(null: float) -> tuple[Bets, Powers]:
     stakes = bets(null)
-    most = min(256, int(700.0 / max(stakes.won[-1], stakes.tied[-1])))  # beyond, a power would not be a finite number
+    most = min(256, int(700.0 / max(stakes.win[-1], stakes.tie[-1])))  # beyond, a power would not be a finite number
     steps = np.arange(most + 1.0)[:, None]
     return stakes, Powers(*(np.exp(steps * kind) for kind in stakes))
 
@@ -67,17 +67,17 @@ def stakes_of(null: float) -> Bets:
     return _stakes(null)[0]
 
 
-def evidence(above: Floats, tied: Floats, *, null: float = 0.5) -> tuple[Floats, Floats]:
+def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats, Floats]:
     """(L, against). L[i, j] is the log evidence against "i, placed above j, gets ``null`` of the answers at most, ties half";
     against[h] = ln mean_{j != h} exp L[j, h]."""
     stakes, powers = _stakes(null)
     K = len(above)
     L, against = np.zeros((K, K)), np.zeros(K)
-    run(fill_evidence, stakes, powers, above, tied, L, against)
+    run(fill_evidence, stakes, powers, above, ties, L, against)
     return L, against
 
 
-def pair_intervals(above: Floats, tied: Floats, *, error: float) -> tuple[Floats, Floats]:
+def pair_intervals(above: Floats, ties: Floats, *, error: float) -> tuple[Floats, Floats]:
     """(low, high) for P[i, j], the chance that i is placed above j, ties half; each alone misses, ever, with at most ``error``.
 
     For every null p the bets against "the mean of X is at most p" are a supermartingale if it is, and so are those against "at
@@ -85,7 +85,7 @@ def pair_intervals(above: Floats, tied: Floats, *, error: float) -> tuple[Floats
     if the bets against the truth ever reach 2 / error. The bets fall as p rises, hence it is an interval.
     """
     low = np.zeros_like(above)
-    run(fill_intervals, stakes_of(0.5), above, tied, math.log(2.0 / error), low)
+    run(fill_intervals, stakes_of(0.5), above, ties, math.log(2.0 / error), low)
     return low, 1.0 - low.T
 
 

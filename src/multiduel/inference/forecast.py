@@ -62,7 +62,7 @@ def forecast(
         return Forecast(False, 0.0, 0.0, 0.0)
     if tally.showings.sum() < SHOWINGS * K:
         return Forecast(True)
-    mode, root = strengths(tally.above + 0.5 * tally.tied)
+    mode, root = strengths(tally.above + 0.5 * tally.ties)
     noise = np.random.default_rng(seed).standard_normal((DRAWS, K))
     draws = mode + np.linalg.solve(root.T, noise.T).T
     missing = np.zeros(DRAWS)
@@ -74,7 +74,7 @@ def forecast(
         stream(np.random.SeedSequence(seed)),
         draws,
         tally.above,
-        tally.tied,
+        tally.ties,
         claim,
         min(slate_size, K) - 1.0,
         missing,
@@ -101,7 +101,7 @@ def strengths(W: Floats) -> tuple[Floats, Floats]:
 
 
 def fill_missing(
-    stakes: Bets, rng: Stream, draws: Floats, above: Floats, tied: Floats, claim: float, rivals_at_once: float, missing: Floats
+    stakes: Bets, rng: Stream, draws: Floats, above: Floats, ties: Floats, claim: float, rivals_at_once: float, missing: Floats
 ) -> None:
     """For each draw of strengths, the answers until the strongest has the evidence against every other."""
     K = draws.shape[1]
@@ -114,7 +114,7 @@ def fill_missing(
         for j in range(K):
             if j != b:
                 p = 1.0 / (1.0 + math.exp(u[j] - u[b]))
-                n = answers_needed(stakes, rng, p, above[b, j], tied[b, j], above[j, b], claim)
+                n = answers_needed(stakes, rng, p, above[b, j], ties[b, j], above[j, b], claim)
                 longest = n if n > longest else longest
                 total += n
         total /= rivals_at_once
@@ -125,7 +125,7 @@ def fill_missing(
 def answers_needed(stakes: Bets, rng: Stream, p: float, won: float, level: float, lost: float, claim: float) -> float:
     """Answers, won with chance p each, until the evidence is there: one by one at first, and then more and more at once."""
     n = 0.0
-    while log_winnings(stakes.won, stakes.tied, stakes.lost, won, level, lost) < claim and n < MANY:
+    while log_winnings(stakes.win, stakes.tie, stakes.loss, won, level, lost) < claim and n < MANY:
         step = 1 + int(STRIDE * n)
         gain = float(binomial(rng, step, p))
         won += gain

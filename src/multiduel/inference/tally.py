@@ -44,7 +44,7 @@ class Tally:
             raise BadInput(f"'n_arms' of a tally must be a whole number of at least 1. Got {n_arms!r}.")
         self.unit = known_unit(unit)
         self.above: Floats = np.zeros((n_arms, n_arms))  # answers that placed i above j
-        self.tied: Floats = np.zeros((n_arms, n_arms))  # answers that placed them level
+        self.ties: Floats = np.zeros((n_arms, n_arms))  # answers that placed them level
         self.showings: Ints = np.zeros(n_arms, np.int64)  # answers to slates with this arm
         self.answers = 0
         self._last = 0
@@ -81,7 +81,7 @@ class Tally:
         if self.unit == "answer":
             square = np.ix_(here, here)
             self.above[square] += sign * (answer.placed > 0)
-            self.tied[square] += sign * (answer.said & (answer.placed == 0))
+            self.ties[square] += sign * (answer.said & (answer.placed == 0))
             return
         for a, b in np.argwhere(np.triu(answer.said, 1)):
             i, j = answer.arms[a], answer.arms[b]
@@ -101,8 +101,8 @@ class Tally:
 
     def _place(self, i: int, j: int, placing: int, change: int) -> None:
         if placing == 0:
-            self.tied[i, j] += change
-            self.tied[j, i] += change
+            self.ties[i, j] += change
+            self.ties[j, i] += change
         else:
             self.above[(i, j) if placing > 0 else (j, i)] += change
 
@@ -123,7 +123,7 @@ class Tally:
     def of(
         cls,
         above: Any,
-        tied: Any = None,
+        ties: Any = None,
         *,
         answers: int | None = None,
         showings: Any = None,
@@ -132,11 +132,11 @@ class Tally:
         """A tally from counts made elsewhere. How often each arm was shown is taken to be its most frequent pair's count, the
         least that it can be, unless given."""
         D = counts("above", above)
-        T = np.zeros_like(D) if tied is None else counts("tied", tied)
+        T = np.zeros_like(D) if ties is None else counts("ties", ties)
         if T.shape != D.shape or (T != T.T).any():
-            raise BadInput(f"'tied' must be symmetric and of the shape of 'above', {D.shape}. Got shape {T.shape}.")
+            raise BadInput(f"'ties' must be symmetric and of the shape of 'above', {D.shape}. Got shape {T.shape}.")
         tally = cls(len(D), unit=unit)
-        tally.above, tally.tied = D, T
+        tally.above, tally.ties = D, T
         judged = D + D.T + T
         least = judged.max(axis=1, initial=0.0)
         tally.showings = np.ceil(least).astype(np.int64) if showings is None else np.array(showings, np.int64)

@@ -117,10 +117,10 @@ class Verdict:
     @cached_property
     def borda(self) -> tuple[Score, ...]:
         """Each option's mean chance against the others, ties half, best first. A pair that was never judged counts 1/2."""
-        here, (above, tied) = np.array(self.present), self.tally
+        here, (above, ties) = np.array(self.present), self.tally
         square = np.ix_(here, here)
-        judged = (above + above.T + tied)[square]
-        share = np.divide((above + 0.5 * tied)[square], judged, out=np.full(judged.shape, 0.5), where=judged > 0)
+        judgements = (above + above.T + ties)[square]
+        share = np.divide((above + 0.5 * ties)[square], judgements, out=np.full(judgements.shape, 0.5), where=judgements > 0)
         np.fill_diagonal(share, 0.0)
         low, high = (ends[square] for ends in self.intervals)
         others = max(1, len(here) - 1)
@@ -150,7 +150,7 @@ class Verdict:
             "unit": self.unit,
             "needed": self.needed,
             "above": self.tally[0].tolist(),
-            "tied": self.tally[1].tolist(),
+            "ties": self.tally[1].tolist(),
         }
 
 
@@ -172,7 +172,7 @@ def needed(n_arms: int, alpha: float, room: int | None = None, retired: bool = F
 
 def verdict(
     answers: Tally | Any,
-    tied: Any = None,
+    ties: Any = None,
     *,
     alpha: float = 0.05,
     margin: float = 0.0,
@@ -181,7 +181,7 @@ def verdict(
     names: Sequence[str] | None = None,
     unit: str | None = None,
 ) -> Verdict:
-    """The verdict of a ``Tally``, or of a table of counts: ``answers[i][j]`` placed i above j, ``tied[i][j]`` placed them level.
+    """The verdict of a ``Tally``, or of a table of counts: ``answers[i][j]`` placed i above j, ``ties[i][j]`` placed them level.
 
     It may be asked for as often as one likes: the error is at most ``alpha`` over all times together. ``room`` is the number
     of options there will ever be, if some come or go; ``retired`` are those that went. ``unit`` says whether the counts are of
@@ -191,14 +191,14 @@ def verdict(
     'mild' is best for the raters who answered here, in this mix (95 %): against each other option, more than half of the \
 answers that tell the two apart place it above.
     """
-    tally = answers if isinstance(answers, Tally) else Tally.of(answers, tied, unit=unit or "answer")
+    tally = answers if isinstance(answers, Tally) else Tally.of(answers, ties, unit=unit or "answer")
     if unit is not None and unit != tally.unit:
         raise BadInput(f"'unit' of this tally is '{tally.unit}'. Got '{unit}'.")
     K = tally.n_arms
     gone = _checked(K, alpha, margin, room, retired, names)
     here = tuple(arm for arm in range(K) if arm not in gone)
     claim = needed(K, alpha, room, bool(gone))
-    above, level = tally.above.copy(), tally.tied.copy()
+    above, level = tally.above.copy(), tally.ties.copy()
     even, against = evidence(above, level)
     L = evidence(above, level, null=0.5 - margin)[0] if margin > 0.0 else even
     square = np.ix_(here, here)

@@ -27,9 +27,9 @@ NEGLIGIBLE = 42.0  # a term e^-42 times the largest is lost in rounding
 class Bets(NamedTuple):
     """The logarithm of what one answer does to each bet."""
 
-    won: Floats  # f8[24]
-    tied: Floats  # f8[24]
-    lost: Floats  # f8[24]
+    win: Floats  # f8[24]
+    tie: Floats  # f8[24]
+    loss: Floats  # f8[24]
 
 
 def bets(null: float = 0.5) -> Bets:
@@ -42,14 +42,14 @@ def bets(null: float = 0.5) -> Bets:
 
 
 EVEN = bets()
-_SHARES, (_WON, _TIED, _LOST) = SHARES, EVEN  # constants of compiled code
+_SHARES, (_WIN, _TIE, _LOSS) = SHARES, EVEN  # constants of compiled code
 
 
 class Counts(NamedTuple):
     """Answers, counted. An answer counts at most 1 for a pair, and at most 1 for an arm."""
 
     above: Floats  # f8[K, K]  answers that placed i above j
-    tied: Floats  # f8[K, K]  answers that placed i and j level; symmetric
+    ties: Floats  # f8[K, K]  answers that placed i and j level; symmetric
     shares: Floats  # f8[K, 2]  per arm: sum of the shares of its judged opponents that it beat; answers that judged it
 
 
@@ -74,7 +74,7 @@ def count_answer(counts: Counts, slate: Ints, wins: Floats) -> None:
                 counts.above[i, slate[b]] += 1.0
                 beaten += 1.0
             elif mine == theirs:
-                counts.tied[i, slate[b]] += 1.0
+                counts.ties[i, slate[b]] += 1.0
                 beaten += 0.5
         if judged > 0.0:
             counts.shares[i, 0] += beaten / judged
@@ -91,18 +91,18 @@ def grown(largest: float, total: float, x: float) -> tuple[float, float]:
 
 
 @kernel
-def log_winnings(won: Floats, tied: Floats, lost: Floats, above: float, level: float, below: float) -> float:
+def log_winnings(win: Floats, tie: Floats, loss: Floats, above: float, level: float, below: float) -> float:
     """ln of the mean, over the bets, of what 1 has become after so many answers."""
     largest, total = -math.inf, 0.0
-    for g in range(won.shape[0]):
-        largest, total = grown(largest, total, above * won[g] + level * tied[g] + below * lost[g])
-    return largest + math.log(total / won.shape[0])
+    for g in range(win.shape[0]):
+        largest, total = grown(largest, total, above * win[g] + level * tie[g] + below * loss[g])
+    return largest + math.log(total / win.shape[0])
 
 
 @kernel
 def log_evidence(above: float, below: float) -> float:
     """L: evidence that i, placed above j so often and below it so often, is above more than half the time."""
-    return log_winnings(_WON, _TIED, _LOST, above, 0.0, below)
+    return log_winnings(_WIN, _TIE, _LOSS, above, 0.0, below)
 
 
 @kernel
@@ -111,7 +111,7 @@ def log_winnings_at(null: float, above: float, level: float, below: float) -> fl
     largest, total = -math.inf, 0.0
     for g in range(_SHARES.shape[0]):
         b = _SHARES[g]
-        x = above * math.log1p(b * (1.0 - null) / null) + below * _LOST[g]
+        x = above * math.log1p(b * (1.0 - null) / null) + below * _LOSS[g]
         if level > 0.0:
             x += level * math.log1p(b * (0.5 - null) / null)
         largest, total = grown(largest, total, x)
@@ -161,7 +161,7 @@ def weighed(D: Floats) -> tuple[Floats, Floats]:
     """(L, against) as they must be, in NumPy: to check what came from outside."""
     largest, total = np.full(D.shape, -math.inf), np.zeros(D.shape)
     for g in range(len(_SHARES)):
-        x = D * _WON[g] + D.T * _LOST[g]
+        x = D * _WIN[g] + D.T * _LOSS[g]
         above = np.maximum(largest, x)
         total = total * np.exp(largest - above) + np.exp(x - above)
         largest = above

@@ -17,11 +17,11 @@ class EstimatedProblem(Problem):
 
     low: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K], 0 where nothing is known
     high: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K], 1 where nothing is known
-    judged: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K]  answers behind each entry
+    judgements: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K]  answers behind each entry
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("low", "high", "judged"):
+        for name in ("low", "high", "judgements"):
             table = np.array(getattr(self, name), np.float64)
             if table.shape != self.matrix.shape:
                 raise BadInput(f"'{name}' must be of the shape of the matrix, {self.matrix.shape}. Got {table.shape}.")
@@ -32,7 +32,7 @@ class EstimatedProblem(Problem):
 
     def __reduce__(self) -> tuple[Any, ...]:
         plain = (self.matrix, self.names, self.label, self.utilities, self.link)
-        return EstimatedProblem, (*plain, self.low, self.high, self.judged)
+        return EstimatedProblem, (*plain, self.low, self.high, self.judgements)
 
     def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"low": self.low.tolist(), "high": self.high.tolist(), "judged": self.judged.tolist()}
+        return super().to_json() | {"low": self.low.tolist(), "high": self.high.tolist(), "judgements": self.judgements.tolist()}
