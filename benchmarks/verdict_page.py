@@ -15,7 +15,7 @@ def write(store, folder):
     fillings = {
         "trials": f"{store['errors'][0]['trials']:,}",
         "errors": errors(store["errors"]),
-        "tastes": tastes(store["errors"]),
+        "tastes": tastes(store["tastes"]),
         "answers": answers(store["answers"]),
         "forecast": forecasts(store["forecast"]),
         "width": widths(store["width"]),
@@ -41,7 +41,6 @@ def percent(row, name):
 
 
 def errors(rows):
-    rows = [row for row in rows if "about" not in row]
     groups = defaultdict(list)
     for row in rows:
         groups[row["world"], row["K"]].append(row)
@@ -58,7 +57,7 @@ def errors(rows):
 
 
 def tastes(rows):
-    rows = {(row["world"], row["m"], row["unit"], row["about"]): row for row in rows if "about" in row}
+    rows = {(row["world"], row["m"], row["unit"], row["about"]): row for row in rows}
     lines = []
     for (world, m, unit, about), row in rows.items():
         if about == "these raters":

@@ -1,6 +1,6 @@
 """What verdicts promise and what they cost, measured.
 
-    python benchmarks/verdicts.py measure [errors answers width forecast speed]   into benchmarks/verdicts.json
+    python benchmarks/verdicts.py measure [errors tastes answers width forecast speed]   into benchmarks/verdicts.json
     python benchmarks/verdicts.py page                                            docs/verdicts.md and its figures, from there
 
 ``measure`` without names measures everything: about an hour on one core. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv.
@@ -102,10 +102,10 @@ def errors():
                         rows.append(row | {"unit": "answer"} | tried(lambda seed, s=setting: (*s[:3], seed, *s[3:])))
                         print(rows[-1], flush=True)
                         keep("errors", rows)
-    return [row for row in rows if "about" not in row] + tasted()
+    return rows
 
 
-def tasted():
+def tastes():
     """Few raters, each with a taste; in the population two are alike on top."""
     rows = []
     u = np.array([0.0, 0.0, -0.8, -1.0, -1.5])
@@ -256,7 +256,7 @@ def _timed(call):
     return time.process_time() - start
 
 
-PARTS = {"errors": errors, "answers": answers, "width": width, "forecast": forecast, "speed": speed}
+PARTS = {"errors": errors, "tastes": tastes, "answers": answers, "width": width, "forecast": forecast, "speed": speed}
 
 
 if __name__ == "__main__":
