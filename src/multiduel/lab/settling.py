@@ -53,6 +53,7 @@ def settlement_plot(results: Sequence[Result], file: str | Path | BinaryIO, *, k
         raise BadInput("A plot must show at least 1 result. Got none.")
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullLocator
 
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -76,6 +77,9 @@ def settlement_plot(results: Sequence[Result], file: str | Path | BinaryIO, *, k
         first = results[0]
         axes.set(xscale="log", ylim=(0.0, 1.02), xlabel="answers", ylabel="share of runs with a verdict")
         axes.set_title(f"{first.problem['label']}, {first.runs} runs")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        axes.xaxis.set_minor_locator(NullLocator())
         axes.grid(which="major", color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
