@@ -12,16 +12,9 @@ TEMPLATE = Path(__file__).with_name("verdicts.template.md")
 
 def write(store, folder):
     draw(store["width"], folder / "verdicts-width.svg")
-    fillings = {
-        "trials": f"{store['errors'][0]['trials']:,}",
-        "errors": errors(store["errors"]),
-        "tastes": tastes(store["tastes"]),
-        "answers": answers(store["answers"]),
-        "forecast": forecasts(store["forecast"]),
-        "width": widths(store["width"]),
-        "duels": f"{store['speed']['duels']:,}",
-        "ms": f"{store['speed']['verdict_ms']:.1f}",
-    }
+    tables = {"errors": errors, "tastes": tastes, "answers": answers, "forecast": forecasts, "width": widths}
+    fillings = {name: make(store[name]) if store.get(name) else "Not measured yet." for name, make in tables.items()}
+    fillings |= {"duels": f"{store['speed']['duels']:,}", "ms": f"{store['speed']['verdict_ms']:.1f}"}
     text = TEMPLATE.read_text()
     for name, filling in fillings.items():
         text = text.replace(f"@@{name}@@", filling)
