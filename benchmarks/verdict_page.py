@@ -53,7 +53,7 @@ def tastes(rows):
     rows = {(row["world"], row["m"], row["unit"], row["about"]): row for row in rows}
     lines = []
     for (world, m, unit, about), row in rows.items():
-        if about == "these raters":
+        if about == "these raters" and (world, m, unit, "the population") in rows:
             these = percent(row, "wrong") if unit == "answer" else "(not promised)"
             population = percent(rows[world, m, unit, "the population"], "wrong")
             lines.append([world.split()[0], str(m), unit, these, population, f"{row['claims'] / row['trials']:.0%}"])

@@ -131,6 +131,7 @@ def tastes():
                     }
                     rows.append(row | {"T": T, "unit": unit, "about": about} | tried(setting))
                     print(rows[-1], flush=True)
+                    keep("tastes", rows)
     return rows
 
 
