@@ -131,7 +131,7 @@ BAD = {
     "horizon of a half": (["simulate", "uniform", "--horizon", "1.5"], "Got '1.5'"),
     "horizon of nothing": (["simulate", "uniform", "--horizon", "0"], "Got '0'"),
     "endless horizon": (["simulate", "uniform", "--horizon", "inf"], "Got 'inf'"),
-    "huge horizon": (["simulate", "uniform", "--horizon", "1e30"], "at most 2^62"),
+    "huge horizon": (["simulate", "uniform", "--horizon", "1e30"], "must be at most 4,611,686,018,427,387,904"),
     "horizon beyond arithmetic": (["simulate", "uniform", "--horizon", "1e999999999"], "Got '1e999999999'"),
     "no runs": (["simulate", "uniform", "--runs", "0"], "'runs' of 'simulate'"),
     "no threads": (["simulate", "uniform", "--threads", "0"], "'threads' of 'simulate'"),
