@@ -264,14 +264,14 @@ def test_theorem3_by_hand():
 
 def test_theorem3_limits():
     P = synthetic(5).matrix
-    with pytest.raises(BadInput, match=r"'alpha' of 'theorem3' must be greater than 1/2. Got 0.5."):
+    with pytest.raises(BadInput, match=r"'alpha' of 'theorem3' must be greater than 1/2 and at most 1e\+12. Got 0.5."):
         theory.theorem3(P, 100, 2, alpha=0.5)
     low = theory.theorem3(P, 100, 2, alpha=0.51)
     assert low.raw == math.inf and low.capped and low.value == pytest.approx(100 * 0.3)
     assert any("alpha > 1" in note for note in low.notes)
     tied = theory.theorem3(from_utilities([0.9, 0.5, 0.5]).matrix, 1, 2, alpha=1.5)
     assert tied.raw == math.inf and any("tie" in note for note in tied.notes)
-    with pytest.raises(BadInput, match=r"'slate_size' must be at least 2. Got 1."):
+    with pytest.raises(BadInput, match=r"'slate_size' of 'bounds' must be a whole number of at least 2. Got 1."):
         theory.theorem3(P, 100, 1)
 
 
@@ -309,7 +309,7 @@ def test_bounds_at_the_edges():
             assert 0 <= bound.value <= horizon * 0.3 + 1e-12
     assert theory.theorem1(P, 100, b=1.0005).raw == math.inf
     for call in (theory.theorem1, theory.theorem2, lambda P, T: theory.theorem3(P, T, 2)):
-        with pytest.raises(BadInput, match=r"'horizon' must be at least 1. Got 0."):
+        with pytest.raises(BadInput, match=r"'horizon' of 'bounds' must be a whole number of at least 1. Got 0."):
             call(P, 0)
         with pytest.raises(BadInput, match="Condorcet"):
             call(cyclic(3, condorcet=False).matrix, 10)

@@ -1,30 +1,105 @@
-"""Result files that appear whole or not at all."""
+"""The one writer of files: they appear whole or not at all, and nothing but a file is ever replaced."""
 
 from __future__ import annotations
 
 import os
+import platform
+import shutil
+import stat
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, shortened
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """A draft beside ``path`` that takes its place at the end, or vanishes. Refused at once if it cannot be written."""
-    target = Path(path).resolve()
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    if target.exists() and not target.is_file():
-        raise BadInput(f"'{path}' must be a file. Got a folder or device of that name.")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise BadInput(f"'{path}' cannot be written: Permission denied.")
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A draft beside ``path`` that takes its place at the end, or vanishes. Whatever cannot be written is refused in a sentence.
+
+    A link is followed: what it leads to is replaced, the link stays. A folder, device or pipe is never replaced, nor written to.
+    """
     try:
-        draft.touch()
+        target, draft = _begin(path)
+        try:
+            yield draft
+            if target.exists():
+                shutil.copymode(target, draft)
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
     except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
+        raise BadInput(f"'{path}' cannot be written: {error.strerror or error}.") from None
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The UTF-8 text of a file, with or without a byte order mark. Whatever cannot be read is refused in a sentence."""
     try:
-        yield draft
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+        return Path(_name(path)).read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"'{path}' must be UTF-8 text. Got other bytes at position {error.start}.") from None
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from None
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """A text in UTF-8, or bytes, as a whole file."""
+    with whole_file(path) as draft:
+        draft.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def refuse_unwritable(path: str | os.PathLike[str]) -> None:
+    """Say now what ``whole_file`` would say after hours of work."""
+    try:
+        _begin(path)[1].unlink()
+    except OSError as error:
+        raise BadInput(f"'{path}' cannot be written: {error.strerror or error}.") from None
+
+
+def _begin(path: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Where the file will lie, and an empty draft beside it."""
+    name = _name(path)
+    with suppress(FileNotFoundError):
+        kind = os.stat(name).st_mode
+        if not stat.S_ISREG(kind):
+            what = "folder" if stat.S_ISDIR(kind) else "device or pipe"
+            raise BadInput(f"'{path}' must be a file. Got a {what} of that name.")
+        if not os.access(name, os.W_OK):
+            raise BadInput(f"'{path}' cannot be written: Permission denied.")
+    target = Path(os.path.realpath(name))
+    _sweep(target)
+    draft = target.with_name(f".{target.name}.{platform.node()}.{os.getpid()}.{threading.get_native_id()}.tmp")
+    draft.touch()
+    return target, draft
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    """The path as text. A number would be taken for an open file by the functions of the system."""
+    name = path if isinstance(path, str) else os.fspath(path) if isinstance(path, os.PathLike) else ""
+    if not name or not isinstance(name, str) or "\0" in name:
+        raise BadInput(f"A file must be given by its name. Got {shortened(path)}.")
+    return name
+
+
+def _sweep(target: Path) -> None:
+    """Remove the drafts that processes of this machine left behind when they were killed."""
+    if os.name != "posix":  # elsewhere nobody can ask whether a process lives without ending it
+        return
+    for draft in target.parent.glob(f".{escape(target.name)}.{escape(platform.node())}.*.tmp"):
+        process = draft.name.split(".")[-3]
+        if process.isdecimal() and not _lives(int(process)):
+            draft.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # another user's
+    return True

@@ -8,6 +8,8 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+MOST_SEED = 2**128 - 1  # all that a seed can tell apart
+
 
 class BadInput(ValueError):
     """An argument, file or option that cannot be used as given."""
@@ -34,12 +36,34 @@ def whole(name: str, value: Any, least: int, most: int | None = None, *, of: str
     return int(value)
 
 
+def finite(name: str, value: Any, *, of: str) -> float:
+    """``value`` as a float, if it is a finite number."""
+    try:
+        good = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an int that no float can hold
+        good = False
+    if not good:
+        raise BadInput(f"'{name}' of '{of}' must be a finite number. Got {shortened(value)}.")
+    return float(value)
+
+
+def one_of(name: str, value: Any, options: Iterable[str]) -> str:
+    """``value``, if it is one of these words."""
+    known = list(options)
+    if not isinstance(value, str):
+        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got {shortened(value)}.")
+    if value not in known:
+        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got '{value}'.{did_you_mean(value, known)}")
+    return value
+
+
 def shortened(value: Any, most: int = 60) -> str:
     """A value as an error sentence shows it: whole if it is short."""
     try:
         text = repr(value)
-    except ValueError:  # an int of thousands of digits
-        return f"a number of about {int(value.bit_length() * 0.30103):,} digits"
+    except ValueError:  # an int of thousands of digits, or something that holds one
+        size = f" of about {int(value.bit_length() * 0.30103):,} digits" if isinstance(value, int) else ""
+        return f"a number{size}" if size else "numbers of thousands of digits"
     return text if len(text) <= most else f"{text[: most - 4]} ..."
 
 

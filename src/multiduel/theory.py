@@ -15,12 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, finite, whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROUNDING = 1e-12  # differences below this are rounding, not preference: Borda ties, strong transitivity
+MOST = 1 << 62  # rounds, arms
+MOST_ALPHA = 1e12
 LUCB_SAMPLES = 4.5  # c2: LUCB needs about 4.5 H ln(H/delta) samples, measured; its published constant is near 292
 
 
@@ -168,13 +170,18 @@ def kl(p: float, q: float) -> float:
     """kl(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q)), two Bernoulli laws; accurate also when p is close to q."""
     if not (0 <= p <= 1 and 0 <= q <= 1):
         raise BadInput(f"'p' and 'q' of 'kl' must be between 0 and 1. Got {p} and {q}.")
+    if abs(p - q) < 1e-8 * min(q, 1 - q):  # where the two parts cancel to their last digits
+        return (p - q) ** 2 / (2 * q * (1 - q))
     return _kl_part(p, q) + _kl_part(1 - p, 1 - q)
 
 
 def _kl_part(p: float, q: float) -> float:
     if p == 0:
         return 0.0
-    return p * math.log1p((p - q) / q) if q > 0 else math.inf
+    if q == 0:
+        return math.inf
+    near = abs(p - q) < q / 2  # log1p keeps a small difference, log a small p or q
+    return p * math.log1p((p - q) / q) if near else p * (math.log(p) - math.log(q))
 
 
 def komiyama_lower_bound(P: ArrayLike) -> float:
@@ -297,8 +304,8 @@ def theorem2(P: ArrayLike, horizon: int, *, alpha: float | None = None) -> Bound
     _at_least("horizon", horizon, 1)
     if alpha is None:
         alpha = sbm_alpha(len(matrix), horizon)
-    if not alpha > 0:
-        raise BadInput(f"'alpha' of 'theorem2' must be greater than 0. Got {alpha}.")
+    if not 0 < finite("alpha", alpha, of="theorem2") <= MOST_ALPHA:
+        raise BadInput(f"'alpha' of 'theorem2' must be greater than 0 and at most {MOST_ALPHA:g}. Got {alpha}.")
     D = _suboptimal_gaps(matrix)
     if len(D) == 0:
         return _one_arm()
@@ -331,8 +338,8 @@ def theorem3(P: ArrayLike, horizon: int, slate_size: int, *, alpha: float = 1.01
     matrix = _square(P)
     _at_least("horizon", horizon, 1)
     _at_least("slate_size", slate_size, 2)
-    if not alpha > 0.5:
-        raise BadInput(f"'alpha' of 'theorem3' must be greater than 1/2. Got {alpha}.")
+    if not 0.5 < finite("alpha", alpha, of="theorem3") <= MOST_ALPHA:
+        raise BadInput(f"'alpha' of 'theorem3' must be greater than 1/2 and at most {MOST_ALPHA:g}. Got {alpha}.")
     gaps_all = gaps(matrix)
     D_i = gaps_all[gaps_all > 0]
     if len(D_i) == 0:
@@ -376,8 +383,7 @@ def _one_arm() -> Bound:
 
 
 def _at_least(name: str, value: int, least: int) -> None:
-    if not value >= least:
-        raise BadInput(f"'{name}' must be at least {least}. Got {value}.")
+    whole(name, value, least, MOST, of="bounds")
 
 
 def _ceil(x: float) -> float:

@@ -131,7 +131,7 @@ BAD = {
     "horizon of a half": (["simulate", "uniform", "--horizon", "1.5"], "Got '1.5'"),
     "horizon of nothing": (["simulate", "uniform", "--horizon", "0"], "Got '0'"),
     "endless horizon": (["simulate", "uniform", "--horizon", "inf"], "Got 'inf'"),
-    "huge horizon": (["simulate", "uniform", "--horizon", "1e30"], "must be at most 4,611,686,018,427,387,904"),
+    "huge horizon": (["simulate", "uniform", "--horizon", "1e30"], "at most 4,611,686,018,427,387,904"),
     "horizon beyond arithmetic": (["simulate", "uniform", "--horizon", "1e999999999"], "Got '1e999999999'"),
     "no runs": (["simulate", "uniform", "--runs", "0"], "'runs' of 'simulate'"),
     "no threads": (["simulate", "uniform", "--threads", "0"], "'threads' of 'simulate'"),
@@ -157,7 +157,21 @@ BAD = {
     "same file twice": (["simulate", "uniform", "--plot", "a.png", "--json", "./a.png"], "different files"),
     "no such folder": (["simulate", "uniform", "--json", "nowhere/a.json"], "'nowhere/a.json' cannot be written"),
     "a folder": (["simulate", "uniform", "--json", "."], "must be a file"),
-    "bound of one": (["problem", "synthetic", "--slate-size", "1"], "'slate_size' must be at least 2"),
+    "the root": (["simulate", "uniform", "--json", "/"], "must be a file. Got a folder"),
+    "a device": (["simulate", "uniform", "--json", "/dev/null"], "must be a file. Got a device"),
+    "no name": (["simulate", "uniform", "--json", ""], "must be given by its name"),
+    "no name for a plot": (["simulate", "uniform", "--plot", ""], ".png or .svg"),
+    "data to a device": (["rankers", "generate", "/dev/full"], "must be a file. Got a device"),
+    "data to the root": (["rankers", "generate", "/"], "must be a file. Got a folder"),
+    "data to nowhere": (["rankers", "generate", ""], "must be a file. Got a folder"),
+    "arms without number": (["problem", "synthetic", "--arms", "9" * 400], "at most 100,000"),
+    "rounds of a bound": (["problem", "synthetic", "--horizon", "1e30"], "at most 4,611,686,018,427,387,904"),
+    "alpha of a bound": (["problem", "synthetic", "--alpha", "1e400"], "must be a finite number. Got inf."),
+    "endless data": (["rankers", "generate", "a.svm", "--queries", "9" * 30], "at most 10,000,000"),
+    "bound of one": (
+        ["problem", "synthetic", "--slate-size", "1"],
+        "'slate_size' of 'bounds' must be",
+    ),
 }
 
 
@@ -204,25 +218,45 @@ def test_a_failed_run_leaves_the_old_file_alone(tmp_path, monkeypatch):
 def test_ctrl_c_stops_a_real_run(tmp_path):
     target = tmp_path / "r.json"
     long = ["simulate", "uniform", "--arms", "5", "--horizon", "1e12", "--runs", "2", "--json", str(target)]
-    process = subprocess.Popen([*COMMAND, *long], stderr=subprocess.PIPE, env=environment(), start_new_session=True)
+    cache = tmp_path / "compiled"
+    env = environment() | {"NUMBA_CACHE_DIR": str(cache)}
+    process = subprocess.Popen([*COMMAND, *long], stderr=subprocess.PIPE, env=env, start_new_session=True)
     try:
-        drafts: list[Path] = []
         until = time.monotonic() + 60
-        while not drafts and time.monotonic() < until:  # the draft exists once all input is accepted
-            drafts = list(tmp_path.iterdir())
+        while not list(cache.rglob("*play_*.nbi")) and time.monotonic() < until:  # it plays once that is compiled
             time.sleep(0.05)
-        assert drafts
+        assert list(cache.rglob("*play_*.nbi"))
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 130 and b"Traceback" not in said
-    assert list(tmp_path.iterdir()) == []
+    assert process.returncode == 130 and said == b"Stopped.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["compiled"]
 
 
 def test_module_and_command_are_the_same():
     shown = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, env=environment(), check=True)
     assert shown.stdout.strip() == f"multiduel {md.__version__}"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("args", ["policies", "problem synthetic --json", "simulate uniform --arms 3 --horizon 9 --json -"])
+def test_an_output_that_is_full_closed_or_not_read_is_a_sentence_at_most(args):
+    command = f"'{sys.executable}' -m multiduel {args}"
+    for redirection, said in ((">/dev/full", "No space left on device"), (">&-", "closed"), ("| exec true", "")):
+        done = subprocess.run(["bash", "-c", f"{command} {redirection}"], capture_output=True, text=True, env=environment())
+        assert said in done.stderr and len(done.stderr.splitlines()) == (said != ""), done.stderr
+        assert done.returncode == (2 if said else 0)
+    done = subprocess.run(["bash", "-c", f"{command} 2>&-"], capture_output=True, text=True, env=environment())
+    assert done.returncode == 0 and done.stdout
+
+
+def test_names_that_look_like_markup_are_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("[bold red]x[] :smile:.csv").write_text("[/foo],b [fast]\n.5,.9\n.1,.5\n")
+    words = good("problem", "[bold red]x[] :smile:.csv")
+    assert "[bold red]x[] :smile:" in words and "[/foo]" in words
+    assert "Wrote [bold].json" in good("simulate", "uniform", *SMALL, "--json", "[bold].json")
 
 
 def environment() -> dict[str, str]:

@@ -84,7 +84,7 @@ def test_a_circle_has_no_winner_and_no_tie(K):
         (lambda: synthetic(0), "'n_arms' of 'synthetic' must be at least 1. Got 0."),
         (lambda: synthetic(2.5), "'n_arms' of 'synthetic' must be a whole number. Got 2.5."),
         (lambda: random_utilities(3, seed=-1), "'seed' of 'random_utilities' must be at least 0. Got -1."),
-        (lambda: bradley_terry(3, scale=0), "'scale' of 'bradley_terry' must be a finite number above 0. Got 0."),
+        (lambda: bradley_terry(3, scale=0), "'scale' of 'bradley_terry' must be above 0 and at most 1e+100. Got 0.0."),
         (
             lambda: random_tournament(2, condorcet=False),
             "'n_arms' of 'random_tournament' without a Condorcet winner must be at least 3. Got 2.",

@@ -56,7 +56,7 @@ def test_large_utilities_do_not_overflow():
         (
             [0.1],
             "lineer",
-            "'link' must be one of 'linear', 'natural', 'logit'. Got 'lineer'. Did you mean 'linear'?",
+            "'link' must be one of linear, natural, logit. Got 'lineer'. Did you mean 'linear'?",
         ),
     ],
 )

@@ -8,7 +8,7 @@ import typer
 
 from multiduel import __version__
 from multiduel.cli import lab, policies, problem, rankers, simulate
-from multiduel.cli.terminal import Sentences
+from multiduel.cli.terminal import Sentences, output
 
 app = typer.Typer(cls=Sentences, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 for commands in (policies, problem, simulate, lab):
@@ -17,7 +17,8 @@ app.add_typer(rankers.app, name="rankers")
 
 
 def main() -> None:
-    app(prog_name="multiduel")
+    with output():
+        app(prog_name="multiduel")
 
 
 def _version(wanted: bool) -> None:

@@ -146,7 +146,12 @@ def progress_line(name: str) -> Iterator[Callable[[float, float], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[pace]}"))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[pace]}"),
+    )
     with Progress(*columns, console=Console(stderr=True)) as line:
         task = line.add_task(name, total=1.0, pace="")
         start = time.monotonic()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multiduel.cli.terminal import progress
+from multiduel.files import refuse_unwritable, write_whole
 from multiduel.inputs import BadInput, did_you_mean
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ def matrix(
     """Estimate who beats whom. Stop it with Ctrl-C; the same command goes on where it was."""
     import numpy as np
 
-    from multiduel.rankers.matrix import estimate_matrix, remove_parts
+    from multiduel.rankers.matrix import estimate_matrix, remove_parts, written_beside
     from multiduel.rankers.world import click_problem
 
     if out.suffix != ".csv":
         raise BadInput(f"'--out' must name a .csv file. Got '{out}'.")
+    for path in written_beside(out):
+        refuse_unwritable(path)
     lineup = _lineup(files, direction, run or [])
     problem = click_problem(lineup, clicks=clicks, method=method, depth=depth)
     parts = out.with_suffix(".parts")
@@ -130,6 +133,8 @@ def live(
     from multiduel.problems import read_csv
     from multiduel.rankers.world import click_problem
 
+    if json_file:
+        refuse_unwritable(json_file)
     reference = read_csv(matrix)
     specs = [find(name) for name in policy]
     lineup = _lineup(files, direction, run or [])
@@ -159,10 +164,7 @@ def live(
             f"  bets on the winner in {right:.0%} of runs  {result.seconds:.1f} s"
         )
     if json_file:
-        try:
-            json_file.write_text(json.dumps(results) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"'{json_file}' cannot be written: {error.strerror}.") from None
+        write_whole(json_file, json.dumps(results) + "\n")
 
 
 @app.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,7 +39,7 @@ def simulate(
     from multiduel.engine.registry import find, resolve
     from multiduel.engine.simulate import simulate as run
     from multiduel.engine.worlds import answered_by
-    from multiduel.files import whole_file
+    from multiduel.files import refuse_unwritable, whole_file, write_whole
     from multiduel.lab.settling import settlement_plot, settlement_table
     from multiduel.lab.show import results_table
     from multiduel.problems import parse
@@ -55,44 +54,45 @@ def simulate(
     made.benchmark_gaps(benchmark)
     for spec in specs:  # refuse all that is wrong before the first policy plays
         resolve(spec, n_arms=made.n_arms, slate_size=slate_size, horizon=rounds, given=given[spec.name])
-    if plot:
+    if plot is not None:
         from multiduel.lab import figures
 
         figures.check(plot, scale)
     if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
         raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
 
-    with ExitStack() as files:
-        json_draft = files.enter_context(whole_file(json_file)) if json_file and json_file != "-" else None
-        plot_draft = files.enter_context(whole_file(plot)) if plot else None
-        results = []
-        with progress(names) as bar:
-            for spec in specs:
-                options: dict[str, Any] = {"slate_size": slate_size, "horizon": rounds, "runs": runs, "seed": seed}
-                options |= {
-                    "until": until,
-                    "verdict_error": verdict_error,
-                    "threads": threads,
-                    "benchmark": benchmark,
-                    "progress": bar(spec.name),
-                }
-                results.append(run(spec.name, made, **options, **given[spec.name]))
-        text = json.dumps([result.to_json() for result in results], allow_nan=False)
-        if json_draft:
-            json_draft.write_text(text + "\n", encoding="utf-8")
-        if plot and plot_draft:
+    written = [path for path in (json_file, plot) if path is not None and path != "-"]
+    for path in written:
+        refuse_unwritable(path)
+
+    results = []
+    with progress(names) as bar:
+        for spec in specs:
+            options: dict[str, Any] = {"slate_size": slate_size, "horizon": rounds, "runs": runs, "seed": seed}
+            options |= {
+                "until": until,
+                "verdict_error": verdict_error,
+                "threads": threads,
+                "benchmark": benchmark,
+                "progress": bar(spec.name),
+            }
+            results.append(run(spec.name, made, **options, **given[spec.name]))
+    text = json.dumps([result.to_json() for result in results], allow_nan=False)
+    if json_file is not None and json_file != "-":
+        write_whole(json_file, text + "\n")
+    if plot is not None:
+        with whole_file(plot) as draft:
             if until:
-                settlement_plot(results, plot_draft, kind=Path(plot).suffix[1:])
+                settlement_plot(results, draft, kind=Path(plot).suffix[1:])
             else:
-                figures.regret_plot(results, plot_draft, kind=Path(plot).suffix[1:], scale=scale)
+                figures.regret_plot(results, draft, kind=Path(plot).suffix[1:], scale=scale)
     if json_file == "-":
         print(text)
         return
     screen = console()
     screen.print(settlement_table(results) if until else results_table(results))
-    for path in (json_file, plot):
-        if path:
-            screen.print(f"Wrote {path}", highlight=False, soft_wrap=True)
+    for path in written:
+        screen.print(f"Wrote {path}", markup=False, soft_wrap=True)
 
 
 def _parameters(given: list[str], names: list[str]) -> dict[str, dict[str, Any]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import re
 import signal
 import sys
@@ -63,6 +66,35 @@ class Sentences(TyperGroup):
 
 
 @contextmanager
+def output() -> Iterator[None]:
+    """A screen or file that cannot be written to is a sentence and exit code 2; a pipe that nobody reads ends quietly."""
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        print("Nothing can be printed: the output is closed. To print nowhere, use > /dev/null.", file=sys.stderr)
+        sys.exit(2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the screen has no letters for
+    problem: OSError | None = None
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        problem = error
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError as error:
+            problem = error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again, and complains, at its end
+        if problem is not None:
+            if problem.errno != errno.EPIPE:
+                print(f"What was to be printed cannot be written: {problem.strerror}.", file=sys.stderr)
+            sys.exit(2)
+
+
+@contextmanager
 def progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], None]]]:
     """A bar per name on stderr, if someone watches. What is said meanwhile (compiling ...) stays above it.
 
@@ -82,7 +114,7 @@ def progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], Non
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         left = TimeRemainingColumn(elapsed_when_finished=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), left)
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), left)
         with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
             width = max(map(len, names))
 
@@ -104,7 +136,8 @@ def console() -> Console:
     """As wide as the screen; wide enough for every table where there is none."""
     from rich.console import Console
 
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=200)
+    width = None if sys.stdout.isatty() else 200
+    return Console(highlight=False, markup=False, emoji=False, width=width)  # names and labels are text, whatever is in them
 
 
 def table(*columns: str) -> Table:

@@ -61,7 +61,7 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
     clocks = np.zeros((plan.runs, 4), np.int64)
     recommended = np.zeros(plan.runs, np.int64)
     settled = np.zeros((plan.runs, 4), np.int64)
-    seeds = run_seeds(plan.seed, plan.first_run + plan.runs)[plan.first_run :]
+    seeds = run_seeds(plan.seed, plan.runs, plan.first_run)
     cancelled = threading.Event()
 
     def table(run: int, params: Any, checkpoints: Ints, columns: Floats) -> tuple[Ints, tuple[Any, ...], Record]:

@@ -21,6 +21,6 @@ def streams(seed: np.random.SeedSequence, n_arms: int) -> Streams:
     return Streams(words[5:].argsort(), words[:4], words[4])
 
 
-def run_seeds(seed: int, runs: int) -> list[np.random.SeedSequence]:
-    """One seed per run; run r has the same for any number of runs, and for every policy."""
-    return np.random.SeedSequence(seed).spawn(runs)
+def run_seeds(seed: int, runs: int, first: int = 0) -> list[np.random.SeedSequence]:
+    """One seed per run from the first on; run r has the same for any number of runs, and for every policy."""
+    return [np.random.SeedSequence(seed, spawn_key=(run,)) for run in range(first, first + runs)]

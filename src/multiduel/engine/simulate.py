@@ -15,9 +15,12 @@ from multiduel.engine.play import KINDS
 from multiduel.engine.registry import describe, feature_table, find, resolve
 from multiduel.engine.result import Result, Settlement
 from multiduel.engine.runs import Measurement, Plan, play_runs
-from multiduel.inputs import BadInput, whole
+from multiduel.inputs import MOST_SEED, BadInput, shortened, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.problems import Problem, from_matrix
+
+MOST_RUNS = 100_000_000
+MOST_THREADS = 1024
 
 
 def simulate(
@@ -80,13 +83,13 @@ def simulate(
         seats=max(2, min(n_arms, slate_size)),
         horizon=horizon,
         checkpoints=np.union1d(marks, [horizon]) if until else marks,  # regret by the verdict is reckoned from the end
-        runs=whole("runs", runs, 1, of="simulate"),
-        seed=whole("seed", seed, 0, of="simulate"),
-        first_run=whole("first_run", first_run, 0, of="simulate"),
+        runs=whole("runs", runs, 1, MOST_RUNS, of="simulate"),
+        seed=whole("seed", seed, 0, MOST_SEED, of="simulate"),
+        first_run=whole("first_run", first_run, 0, FOREVER, of="simulate"),
         commit=commit,
         reset_horizon=reset_horizon,
     )
-    cores = whole("threads", threads, 1, of="simulate") if threads is not None else _cores()
+    cores = whole("threads", threads, 1, MOST_THREADS, of="simulate") if threads is not None else _cores()
     measurement = play_runs(plan, min(plan.runs, cores), progress)
     words = describe(inside)
     if plan.features is not None:
@@ -130,9 +133,12 @@ def _settlement(plan: Plan, measurement: Measurement) -> Settlement:
 def _checkpoints(rounds: Sequence[int] | Ints | None, horizon: int) -> Ints:
     if rounds is None:
         return np.unique(np.geomspace(1, horizon, 200).astype(np.int64).clip(1, horizon))
-    marks = [whole("checkpoints", mark, 1, of="simulate") for mark in rounds]
+    try:
+        marks = [whole("checkpoints", mark, 1, FOREVER, of="simulate") for mark in rounds]
+    except TypeError:
+        raise BadInput(f"'checkpoints' of 'simulate' must be a list of rounds. Got {shortened(rounds)}.") from None
     if not marks or any(b <= a for a, b in itertools.pairwise(marks)):
-        raise BadInput(f"'checkpoints' of 'simulate' must be rounds in ascending order. Got {list(rounds)[:8]}.")
+        raise BadInput(f"'checkpoints' of 'simulate' must be rounds in ascending order. Got {marks[:8]}.")
     if marks[-1] > horizon:
         raise BadInput(f"'checkpoints' of 'simulate' must not pass the horizon, {horizon}. Got {marks[-1]}.")
     return np.array(marks, np.int64)

@@ -9,7 +9,7 @@ import math
 from typing import Any, NamedTuple
 
 from multiduel.engine.registry import POLICIES
-from multiduel.inputs import BadInput, whole
+from multiduel.inputs import one_of, whole
 
 FEWEST_RUNS = 5  # slow policies were measured with few runs: too few to recommend them on
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")
@@ -49,8 +49,7 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
     slate_size = whole("slate_size", slate_size, 2, of="suggest")
     if horizon is not None:
         horizon = whole("horizon", horizon, 1, of="suggest")
-    if assume not in ASSUMPTIONS:
-        raise BadInput(f"'assume' of 'suggest' must be one of {', '.join(ASSUMPTIONS)}. Got {assume!r}.")
+    one_of("assume", assume, ASSUMPTIONS)
 
     rows = [row for row in measured()["rows"] if row["assumption"] == assume]
     arms = _nearest({row["n_arms"] for row in rows}, n_arms)
@@ -81,4 +80,4 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
 
 def _nearest(known: set[int], wanted: int) -> int:
     """On a logarithmic scale: 20 arms are nearer to 24 than to 8. In a tie, the larger."""
-    return min(known, key=lambda value: (abs(math.log(value / wanted)), -value))
+    return min(known, key=lambda value: (abs(math.log(value) - math.log(wanted)), -value))

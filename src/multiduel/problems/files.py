@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
+from multiduel.arrays import Floats
+from multiduel.files import read_text, whole_file
 from multiduel.inputs import BadInput
 from multiduel.problems.problem import Problem, preference_matrix
 
@@ -33,18 +37,11 @@ def read_csv(path: str | os.PathLike[str]) -> Problem:
 
 
 def _read_rows(path: str | os.PathLike[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except FileNotFoundError:
-        raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"'{path}' must be UTF-8 text. Got other bytes at position {error.start}.") from None
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise BadInput(f"'{path}' must be comma-separated text. {error}.") from None
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from None
     if not rows:
         raise BadInput(f"'{path}' must hold a line of arm names and a line of numbers per arm. Got an empty file.")
     return rows[0][1], rows[1:]
@@ -59,15 +56,12 @@ def _number(path: str | os.PathLike[str], line: int, column: int, cell: str) -> 
 
 def write_csv(problem: Problem, path: str | os.PathLike[str]) -> None:
     """Write what `read_csv` reads back bit for bit. The file appears whole or not at all."""
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(draft, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(problem.names)
-            writer.writerows([repr(value) for value in row] for row in problem.matrix.tolist())
-        os.replace(draft, target)
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    write_table(problem.names, problem.matrix, path)
+
+
+def write_table(names: Sequence[str], rows: Floats, path: str | os.PathLike[str]) -> None:
+    """A line of names, then one line per row, every number to its last bit."""
+    with whole_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([repr(value) for value in row] for row in rows.tolist())

@@ -5,20 +5,22 @@ Papers     AAMAS 2020, Section 6 (synthetic); Komiyama et al. COLT 2015 (the cyc
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.inputs import MOST_SEED, BadInput, did_you_mean, finite, one_of, shortened, whole
 from multiduel.problems.files import read_csv
-from multiduel.problems.links import from_utilities
-from multiduel.problems.problem import Problem
+from multiduel.problems.links import LINKS, from_utilities
+from multiduel.problems.problem import MOST_ARMS, Problem
+
+MOST_SCALE = 1e100  # utilities further apart are no numbers any more
 
 
 def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
     """The paper's utilities: 0.8 for arm 0, then geometric from 0.7 down to 0.2."""
     K = _count("n_arms", "synthetic", n_arms, 1)
+    one_of("link", link, LINKS)
     utilities = np.concatenate([[0.8], np.geomspace(0.7, 0.2, K - 1)])
     return from_utilities(utilities, link=link, label=f"synthetic, K = {K}, {link} link")
 
@@ -26,6 +28,7 @@ def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
 def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Problem:
     """Utilities drawn uniformly from [0, 1)."""
     K = _count("n_arms", "random_utilities", n_arms, 1)
+    one_of("link", link, LINKS)
     utilities = _generator("random_utilities", seed).random(K)
     return from_utilities(utilities, link=link, label=f"random utilities, K = {K}, {link} link, seed {seed}")
 
@@ -33,8 +36,9 @@ def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Pro
 def bradley_terry(n_arms: int, *, seed: int = 0, scale: float = 1.0) -> Problem:
     """Logit link on utilities drawn from a normal law of standard deviation `scale`: larger is easier."""
     K = _count("n_arms", "bradley_terry", n_arms, 1)
-    if not (scale > 0 and math.isfinite(scale)):
-        raise BadInput(f"'scale' of 'bradley_terry' must be a finite number above 0. Got {scale}.")
+    scale = finite("scale", scale, of="bradley_terry")
+    if not 0 < scale <= MOST_SCALE:
+        raise BadInput(f"'scale' of 'bradley_terry' must be above 0 and at most {MOST_SCALE:g}. Got {scale}.")
     utilities = _generator("bradley_terry", seed).normal(0.0, scale, K)
     return from_utilities(utilities, link="logit", label=f"Bradley-Terry, K = {K}, scale {scale:g}, seed {seed}")
 
@@ -67,7 +71,7 @@ def cyclic(n_arms: int, *, gap: float = 0.1, cycle_gap: float = 0.4, condorcet: 
     """
     K = _count("n_arms", "cyclic", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
     for name, value in (("gap", gap), ("cycle_gap", cycle_gap)):
-        if not 0 < value <= 0.5:
+        if not 0 < finite(name, value, of="cyclic") <= 0.5:
             raise BadInput(f"'{name}' of 'cyclic' must be above 0 and at most 1/2. Got {value}.")
     first = 1 if condorcet else 0
     n = K - first
@@ -127,10 +131,10 @@ def _unused(name: str, value: object, spec: str) -> None:
 
 def _count(name: str, owner: str, value: Any, least: int, condition: str = "") -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise BadInput(f"'{name}' of '{owner}' must be a whole number. Got {value!r}.")
+        raise BadInput(f"'{name}' of '{owner}' must be a whole number. Got {shortened(value)}.")
     if value < least:
-        raise BadInput(f"'{name}' of '{owner}'{condition} must be at least {least}. Got {value}.")
-    return int(value)
+        raise BadInput(f"'{name}' of '{owner}'{condition} must be at least {least}. Got {shortened(value)}.")
+    return whole(name, value, least, MOST_SEED if name == "seed" else MOST_ARMS, of=owner)
 
 
 def _generator(owner: str, seed: int) -> np.random.Generator:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.inputs import BadInput, one_of
 from multiduel.problems.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -42,12 +42,10 @@ def from_utilities(
     utilities: ArrayLike, *, link: str = "linear", names: Iterable[str] | None = None, label: str | None = None
 ) -> Problem:
     """A problem in which arm i is worth mu_i and P[i, j] = link(mu_i, mu_j)."""
-    if link not in LINKS:
-        known = ", ".join(f"'{name}'" for name in LINKS)
-        raise BadInput(f"'link' must be one of {known}. Got '{link}'.{did_you_mean(str(link), LINKS)}")
+    one_of("link", link, LINKS)
     try:
         mu = np.array(utilities, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"'utilities' must be a list of numbers. {error}.") from None
     if mu.ndim != 1 or len(mu) == 0:
         raise BadInput(f"'utilities' must be a list of at least 1 number. Got shape {mu.shape}.")

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multiduel import theory
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.inputs import BadInput, one_of, shortened
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # how far a given matrix may be from P + P^T = 1 before it is refused
+MOST_ARMS = 100_000  # tables of K x K numbers fill the memory long before
 BENCHMARKS = ("condorcet", "copeland", "borda", "utility")
 
 
@@ -32,7 +33,7 @@ def preference_matrix(
     """
     try:
         P = np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadInput(f"A preference matrix must be a square table of numbers. {error}.") from None
     if P.ndim != 2 or P.shape[0] != P.shape[1] or P.shape[0] == 0:
         raise BadInput(f"A preference matrix must be square, with at least 1 arm. Got shape {P.shape}.")
@@ -163,6 +164,7 @@ class Problem:
         borda      largest B - B_i, B_i the mean of P[i, j] over the K - 1 others
         utility    largest mu - mu_i; twice D_i under the linear link
         """
+        one_of("benchmark", kind, BENCHMARKS)
         if kind == "condorcet":
             return self.gaps
         if kind == "copeland":
@@ -171,12 +173,9 @@ class Problem:
         if kind == "borda":
             B = theory.borda_scores(self.matrix)
             return _frozen(B.max() - B)
-        if kind == "utility":
-            if self.utilities is None:
-                raise BadInput(f"'utility' gaps need a problem made from utilities. '{self.label}' has none.")
-            return _frozen(self.utilities.max() - self.utilities)
-        known = ", ".join(f"'{name}'" for name in BENCHMARKS)
-        raise BadInput(f"'kind' must be one of {known}. Got '{kind}'.{did_you_mean(kind, BENCHMARKS)}")
+        if self.utilities is None:
+            raise BadInput(f"'utility' gaps need a problem made from utilities. '{self.label}' has none.")
+        return _frozen(self.utilities.max() - self.utilities)
 
     def bounds(self, horizon: int, *, slate_size: int = 2, alpha: float = 1.01) -> dict[str, theory.Bound]:
         """The regret bounds of AAMAS 2020 by algorithm; `slate_size` and `alpha` are MultiRUCB's."""
@@ -219,7 +218,10 @@ def _checked_names(names: tuple[str, ...], n_arms: int) -> tuple[str, ...]:
 
 def from_matrix(values: ArrayLike, *, names: Iterable[str] | None = None, label: str | None = None) -> Problem:
     """A problem from a table of P[i, j] = Pr(i beats j)."""
-    given = () if names is None else tuple(names)
+    try:
+        given = () if names is None else tuple(names)
+    except TypeError:
+        raise BadInput(f"'names' must have one name per arm. Got {shortened(names)}.") from None
     if names is not None and not given:
         raise BadInput("'names' must have one name per arm. Got none.")
     return Problem(np.asarray(preference_matrix(values, names=given)), given, label or "")

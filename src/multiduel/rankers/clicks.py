@@ -20,12 +20,14 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.files import read_text
+from multiduel.inputs import BadInput, did_you_mean, shortened, whole
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import uniform
 from multiduel.rankers.multileaving.contract import Flags
 
 DEPTH = 10  # slots that a user looks at
+MOST_DEPTH = 32767  # a query has no more documents
 
 # Chances of a click and of a stop after it, by grade 0 .. 4. Fewer or more grades are spread over the same range.
 USERS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
@@ -57,8 +59,7 @@ def click_model(name: str, *, grades: int, depth: int = DEPTH) -> ClickModel:
     clicks like the informational user, never stopping. random: clicks every second document, whatever it is. Or the
     path of a JSON file, see ``click_table``.
     """
-    if grades < 1 or depth < 1:
-        raise BadInput(f"A click model needs at least 1 grade and 1 slot. Got {grades} and {depth}.")
+    grades, depth = whole("grades", grades, 1, of="click_model"), whole("depth", depth, 1, MOST_DEPTH, of="click_model")
     if name in USERS:
         at = np.linspace(0.0, 4.0, max(2, grades))
         click, stop = (np.interp(at, np.arange(5), row)[:grades] for row in USERS[name])
@@ -82,8 +83,8 @@ def click_table(click: Any, stop: Any = 0.0, *, grades: int, depth: int = DEPTH,
 def _table(what: str, values: Any, grades: int, depth: int) -> Floats:
     try:
         table = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise BadInput(f"'{what}' must be a table of numbers. Got {values!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise BadInput(f"'{what}' must be a table of numbers. Got {shortened(values)}.") from None
     if table.ndim > 2 or table.size == 0 or (table.ndim > 0 and table.shape[-1] != grades):
         raise BadInput(f"'{what}' must have {grades} numbers a row, one per grade. Got shape {table.shape}.")
     if not ((table >= 0.0) & (table <= 1.0)).all():
@@ -94,10 +95,10 @@ def _table(what: str, values: Any, grades: int, depth: int) -> Floats:
 
 def _read(path: str, grades: int, depth: int) -> ClickModel:
     try:
-        content = json.loads(Path(path).read_text("utf-8"))
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from None
-    except ValueError as error:
+        content = json.loads(read_text(path))
+    except BadInput:
+        raise
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"'{path}' must be a JSON file. {error}.") from None
     if not isinstance(content, dict) or "click" not in content or not set(content) <= {"click", "stop"}:
         raise BadInput(f"'{path}' must hold an object with 'click' and perhaps 'stop'.")

@@ -7,13 +7,13 @@ import io
 import math
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.inputs import BadInput, whole
+from multiduel.files import whole_file
+from multiduel.inputs import MOST_SEED, whole
 
 
 class Query(NamedTuple):
@@ -33,9 +33,9 @@ def generate(*, queries: int = 100, documents: int = 30, features: int = 12, gra
     none. Query k is the same for any number of queries.
     """
     of = "generate"
-    queries, documents = whole("queries", queries, 1, of=of), whole("documents", documents, 1, of=of)
-    features, grades = whole("features", features, 1, of=of), whole("grades", grades, 2, of=of)
-    seed = whole("seed", seed, 0, of=of)
+    queries, documents = whole("queries", queries, 1, 10_000_000, of=of), whole("documents", documents, 1, 10_000, of=of)
+    features, grades = whole("features", features, 1, 10_000, of=of), whole("grades", grades, 2, 1000, of=of)
+    seed = whole("seed", seed, 0, MOST_SEED, of=of)
     share = 0.25 ** np.arange(grades)
     noise = np.geomspace(0.25, 3.0, features) * (grades - 1)
     for k in range(queries):
@@ -48,22 +48,14 @@ def generate(*, queries: int = 100, documents: int = 30, features: int = 12, gra
 
 def write_letor(queries: Iterable[Query], path: str | os.PathLike[str]) -> int:
     """Write what ``read_letor`` reads back bit for bit, gzip'd if the name ends in .gz. Returns how many documents."""
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     count = 0
-    try:
-        with open(draft, "wb") as raw:
-            # no file name and no time inside: equal data, equal bytes
-            packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if target.suffix == ".gz" else raw
-            with io.TextIOWrapper(packed, "utf-8", newline="\n") as file:
-                for query in queries:
-                    for grade, row, name in zip(query.grades, query.features.tolist(), query.documents, strict=True):
-                        pairs = " ".join(f"{f}:{value!r}" for f, value in enumerate(row, 1))
-                        file.write(f"{grade} qid:{query.id} {pairs} #docid = {name}\n")
-                        count += 1
-        os.replace(draft, target)
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(path) as draft, open(draft, "wb") as raw:
+        # no file name and no time inside: equal data, equal bytes
+        packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if os.fspath(path).endswith(".gz") else raw
+        with io.TextIOWrapper(packed, "utf-8", newline="\n") as file:
+            for query in queries:
+                for grade, row, name in zip(query.grades, query.features.tolist(), query.documents, strict=True):
+                    pairs = " ".join(f"{f}:{value!r}" for f, value in enumerate(row, 1))
+                    file.write(f"{grade} qid:{query.id} {pairs} #docid = {name}\n")
+                    count += 1
     return count

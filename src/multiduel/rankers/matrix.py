@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,12 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.inputs import BadInput, whole
+from multiduel.files import write_whole
+from multiduel.inputs import MOST_SEED, BadInput, whole
 from multiduel.kernels.contract import compare
 from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, write_csv
+from multiduel.problems.files import write_table
 from multiduel.rankers.world import ClickProblem
 
 BATCH = 32  # pairs whose result is stored together
@@ -45,13 +47,19 @@ class Estimate:
 
     def write(self, path: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
         """P.csv, and beside it P.errors.csv (standard errors, same layout) and P.json (how it was made)."""
-        target = Path(path)
-        errors, about = target.with_suffix(".errors.csv"), target.with_suffix(".json")
-        rows = [",".join(self.problem.names), *(",".join(map(repr, row)) for row in self.errors.tolist())]
-        _write(errors, "\n".join(rows).encode() + b"\n")
-        _write(about, json.dumps(self.about, indent=1).encode() + b"\n")
+        target, errors, about = written_beside(path)
+        write_table(self.problem.names, self.errors, errors)
+        write_whole(about, json.dumps(self.about, indent=1) + "\n")
         write_csv(self.problem, target)
         return target, errors, about
+
+
+def written_beside(path: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
+    """The files that an estimate is written to."""
+    target = Path(path)
+    if not target.name:
+        raise BadInput(f"A matrix must be written to a file. Got '{path}'.")
+    return target, target.with_suffix(".errors.csv"), target.with_suffix(".json")
 
 
 def estimate_matrix(
@@ -69,9 +77,9 @@ def estimate_matrix(
     folder is removed by whoever has stored the result. ``progress`` is called with the share of pairs done.
     """
     of = "estimate_matrix"
-    comparisons, seed = whole("comparisons", comparisons, 2, of=of), whole("seed", seed, 0, of=of)
+    comparisons, seed = whole("comparisons", comparisons, 2, 1 << 62, of=of), whole("seed", seed, 0, MOST_SEED, of=of)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    workers = whole("threads", threads, 1, of=of) if threads is not None else cores
+    workers = whole("threads", threads, 1, 1024, of=of) if threads is not None else cores
     K = clicks.n_arms
     if K < 2:
         raise BadInput(f"A preference matrix needs at least 2 rankers. Got {K}.")
@@ -164,6 +172,8 @@ class _Parts:
         text = json.dumps({"digest": hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()})
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if not note.exists() and any(not _own(path) for path in folder.iterdir()):
+                raise BadInput(f"'{folder}' must be free for unfinished parts. It holds something else: choose another output.")
             if note.exists() and note.read_text("utf-8") != text:
                 raise BadInput(
                     f"'{folder}' must hold parts of this very matrix. It holds those of another: other files, clicks, "
@@ -171,11 +181,11 @@ class _Parts:
                 )
         except OSError as error:
             raise BadInput(f"'{folder}' cannot be used for unfinished parts: {error.strerror}.") from None
-        _write(note, text.encode())
+        write_whole(note, text)
 
     def save(self, batch: int, sums: Floats) -> None:
         data = sums.astype("<f8").tobytes()
-        _write(self.folder / f"{batch}.part", hashlib.sha256(data).digest() + data)
+        write_whole(self.folder / f"{batch}.part", hashlib.sha256(data).digest() + data)
 
     def load(self, batch: int, pairs: int) -> Floats | None:
         try:
@@ -190,15 +200,13 @@ class _Parts:
 
 
 def remove_parts(folder: str | os.PathLike[str]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove the folder, if nothing but parts is in it."""
+    with suppress(OSError):
+        for path in Path(folder).iterdir():
+            if _own(path):
+                path.unlink()
+        Path(folder).rmdir()
 
 
-def _write(path: Path, data: bytes) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    try:
-        draft.write_bytes(data)
-        os.replace(draft, path)
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
-    finally:
-        draft.unlink(missing_ok=True)
+def _own(path: Path) -> bool:
+    return path.name == "about.json" or path.suffix == ".part" or (path.name.startswith(".") and path.suffix == ".tmp")
