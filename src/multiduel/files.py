@@ -37,7 +37,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def read_text(path: str | os.PathLike[str]) -> str:
     """The UTF-8 text of a file, with or without a byte order mark. Whatever cannot be read is refused in a sentence."""
     try:
-        return Path(_name(path)).read_bytes().decode("utf-8-sig")
+        return Path(file_name(path)).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
     except UnicodeDecodeError as error:
@@ -62,7 +62,7 @@ def refuse_unwritable(path: str | os.PathLike[str]) -> None:
 
 def _begin(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Where the file will lie, and an empty draft beside it."""
-    name = _name(path)
+    name = file_name(path)
     with suppress(FileNotFoundError):
         kind = os.stat(name).st_mode
         if not stat.S_ISREG(kind):
@@ -77,7 +77,7 @@ def _begin(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     return target, draft
 
 
-def _name(path: str | os.PathLike[str]) -> str:
+def file_name(path: str | os.PathLike[str]) -> str:
     """The path as text. A number would be taken for an open file by the functions of the system."""
     name = path if isinstance(path, str) else os.fspath(path) if isinstance(path, os.PathLike) else ""
     if not name or not isinstance(name, str) or "\0" in name:

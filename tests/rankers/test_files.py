@@ -1,6 +1,7 @@
 """Learning-to-rank files and runs: read back bit for bit, and every kind of damage named with its line."""
 
 import gzip
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -61,6 +62,10 @@ def test_sparse_features_string_ids_comments_and_blank_lines(write):
         ("1", "the query must follow the grade.* Got nothing"),
         ("1 qid: 1:2", "the query must follow the grade.* Got 'qid:'"),
         ("1 qid:1 1:2 abc", "line 2: a feature must look like '3:0.25'.* Got 'abc'"),
+        ("2 qid:1 1:0.5 2", "line 2: a feature must look like '3:0.25'.* Got '2'"),
+        ("2 qid:1 1 0.5:2:7", "line 2: a feature must look like '3:0.25'.* Got '1'"),
+        (f"1 qid:1 {'9' * 5000}:2", r"numbered from 1 to 1000000\. Got '9999.* \.\.\."),
+        ("1 qid:1 1000001:2", "numbered from 1 to 1000000"),
         ("1 qid:1 0:2", "numbered from 1.* Got '0:2'"),
         ("1 qid:1 1:2:3", "a feature's value must be a finite number. Got '1:2:3'"),
         ("1 qid:1 1:", "a feature's value must be a finite number. Got '1:'"),
@@ -86,11 +91,36 @@ def test_bad_files_are_named(write, tmp_path):
         (tmp_path, "cannot be read"),
         (write(b"1 qid:1 1:2\n1 qid:\xff 1:2\n", "bytes"), "line 2: must be UTF-8"),
         (write(whole[:40], "cut.gz"), "the gzip data is broken"),
+        (write(whole[:20] + b"\xff\xff" + whole[22:], "rotten.gz"), "the gzip data is broken"),
+        (1, "A file must be given by its name"),
     ):
         with pytest.raises(BadInput, match=words):
             list(rankers.read_letor(path))
     with pytest.raises(BadInput, match="Got none"):
         list(rankers.read_letor())
+
+
+def test_a_large_feature_number_costs_what_is_there(write):
+    lines = [f"{d % 3} qid:{q} 1:{d}.5 1000000:{-d}" for q in range(20) for d in range(200)]
+    path = write("\n".join([*lines, "1 qid:other 1:1 2:2", "0 qid:other 1:2 2:1", ""]))
+    tracemalloc.start()
+    queries = list(rankers.read_letor(path))
+    lineup = rankers.line_up(queries)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 20e6, "a table of all numbers up to a million would need 1.6 GB for a single query"
+    assert lineup.names == ("f1", "f2", "f1000000")
+    assert queries[0].numbers.tolist() == [1, 1_000_000] and queries[-1].numbers is None
+    asked = rankers.line_up(queries, [rankers.feature(f) for f in (1, 2, 1_000_000, 999_999)])
+    np.testing.assert_array_equal(lineup.order, asked.order[:3])
+    np.testing.assert_array_equal(asked.order[1, :200], asked.order[3, :200])  # a feature that does not occur is constant
+    both = rankers.line_up(queries, direction="both")
+    assert both.names == ("f1", "f1-asc", "f2", "f2-asc", "f1000000", "f1000000-asc")
+    np.testing.assert_array_equal(both.order[::2], lineup.order)
+    np.testing.assert_array_equal(both.order[1::2], rankers.line_up(queries, direction="ascending").order)
+    again = path.with_name("again")
+    rankers.write_letor(queries, again)
+    np.testing.assert_array_equal(rankers.line_up(rankers.read_letor(again)).order, lineup.order)
 
 
 def test_the_same_query_in_two_files_is_refused(write):

@@ -149,7 +149,7 @@ def test_bad_tables_are_named(tmp_path, content, words):
 def test_unknown_users():
     with pytest.raises(BadInput, match="Did you mean 'navigational'"):
         rankers.click_model("navigation", grades=5)
-    with pytest.raises(BadInput, match="cannot be read"):
+    with pytest.raises(BadInput, match="must be a file that exists"):
         rankers.click_model("absent.json", grades=5)
     lineup = rankers.line_up([query([0, 3], [[1], [2]])])
     with pytest.raises(BadInput, match="must know grades 0 to 3"):

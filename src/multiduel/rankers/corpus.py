@@ -23,6 +23,11 @@ class Query(NamedTuple):
     grades: Ints  # i8[D]     relevance, from 0
     features: Floats  # f8[D, F]
     documents: tuple[str, ...]  # names; without any in the file, the document's number within the query, from 1
+    numbers: Ints | None = None  # i8[F]  the feature of each column, ascending; None: 1, 2, 3, ...
+
+    def columns(self) -> Ints:
+        """The number of the feature in each column."""
+        return np.arange(1, self.features.shape[1] + 1) if self.numbers is None else self.numbers
 
 
 def generate(*, queries: int = 100, documents: int = 30, features: int = 12, grades: int = 5, seed: int = 0) -> Iterator[Query]:
@@ -54,8 +59,9 @@ def write_letor(queries: Iterable[Query], path: str | os.PathLike[str]) -> int:
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if os.fspath(path).endswith(".gz") else raw
         with io.TextIOWrapper(packed, "utf-8", newline="\n") as file:
             for query in queries:
+                numbers = query.columns().tolist()
                 for grade, row, name in zip(query.grades, query.features.tolist(), query.documents, strict=True):
-                    pairs = " ".join(f"{f}:{value!r}" for f, value in enumerate(row, 1))
+                    pairs = " ".join(f"{f}:{value!r}" for f, value in zip(numbers, row, strict=True))
                     file.write(f"{grade} qid:{query.id} {pairs} #docid = {name}\n")
                     count += 1
     return count

@@ -11,20 +11,24 @@ own.
 from __future__ import annotations
 
 import gzip
+import itertools
 import math
 import os
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
 import numpy as np
 
-from multiduel.inputs import BadInput
+from multiduel.files import file_name
+from multiduel.inputs import BadInput, shortened
 from multiduel.rankers.corpus import Query
 
 MOST_DOCUMENTS = 32767  # per query: positions are 16-bit numbers
 MOST_FEATURES = 1_000_000
 MOST_GRADES = 1000
+NARROW = 1024  # numbers up to this are columns of their own, whether they occur or not
 _DOCID = re.compile(r"\bdocid\s*=\s*(\S+)")
 
 
@@ -79,7 +83,7 @@ def open_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """The lines of a text file, gzip'd or not, numbered from 1."""
     number = 0
     try:
-        with open(path, "rb") as raw:
+        with open(file_name(path), "rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             file: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
@@ -89,7 +93,7 @@ def open_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
         raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
     except UnicodeDecodeError:
         raise BadInput(f"'{path}', line {number}: must be UTF-8 text. Got other bytes.") from None
-    except (EOFError, gzip.BadGzipFile):
+    except (EOFError, gzip.BadGzipFile, zlib.error):
         raise BadInput(f"'{path}': the gzip data is broken after line {number}.") from None
     except OSError as error:
         raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from None
@@ -118,15 +122,18 @@ def _features(words: list[str], where: str) -> dict[int, float] | list[float]:
     # Nearly every line has features 1, 2, 3, ... in order: the fast way. Whatever else comes is looked at word by word.
     try:
         numbers = list(map(float, ":".join(words).split(":")))
-        if numbers[::2] == list(range(1, len(words) + 1)) and math.isfinite(sum(numbers)):
+        paired = len(numbers) == 2 * len(words) and all(":" in word for word in words)  # so each has one colon
+        if paired and numbers[::2] == list(range(1, len(words) + 1)) and math.isfinite(sum(numbers)):
             return numbers[1::2]
     except ValueError:
         pass
     values: dict[int, float] = {}
     for word in words:
         name, colon, value = word.partition(":")
-        if not colon or not name.isdecimal() or not 1 <= int(name) <= MOST_FEATURES:
-            raise BadInput(f"{where}: a feature must look like '3:0.25', numbered from 1 to {MOST_FEATURES}. Got '{word}'.")
+        if not colon or not name.isdecimal() or len(name) > 9 or not 1 <= int(name) <= MOST_FEATURES:
+            raise BadInput(
+                f"{where}: a feature must look like '3:0.25', numbered from 1 to {MOST_FEATURES}. Got {shortened(word)}."
+            )
         try:
             number = float(value)
         except ValueError:
@@ -141,15 +148,24 @@ def _features(words: list[str], where: str) -> dict[int, float] | list[float]:
 
 def _query(group: list[_Line]) -> Query:
     width = max(len(f) if isinstance(f, list) else max(f, default=0) for f in (line.features for line in group))
-    features = np.zeros((len(group), width))
+    numbers = None
+    if width > NARROW:  # a column per feature that occurs, if few do; else a column per number
+        present: set[int] = set().union(*(_numbers(line) for line in group))
+        numbers = np.array(sorted(present)) if 2 * len(present) < width else None
+    column = dict(zip(numbers.tolist(), itertools.count(), strict=False)) if numbers is not None else None
+    features = np.zeros((len(group), width if numbers is None else len(numbers)))
     for row, line in zip(features, group, strict=True):
         if isinstance(line.features, list):
-            row[: len(line.features)] = line.features
+            row[: len(line.features)] = line.features  # 1, 2, 3, ... come first in either case
         else:
             for feature, value in line.features.items():
-                row[feature - 1] = value
+                row[feature - 1 if column is None else column[feature]] = value
     names = tuple(line.document or str(d) for d, line in enumerate(group, 1))
-    return Query(group[0].query, np.array([line.grade for line in group]), features, names)
+    return Query(group[0].query, np.array([line.grade for line in group]), features, names, numbers)
+
+
+def _numbers(line: _Line) -> Iterable[int]:
+    return range(1, len(line.features) + 1) if isinstance(line.features, list) else line.features.keys()
 
 
 def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
@@ -190,4 +206,7 @@ def each(queries: Iterable[Query]) -> Iterator[Query]:
                 f"Query '{query.id}' must have 1 to {MOST_DOCUMENTS} documents, each with a grade, features and "
                 f"a name. Got {D} grades, {len(query.features)} rows of features, {len(query.documents)} names."
             )
+        numbers = query.columns()
+        if len(numbers) != query.features.shape[1] or (np.diff(numbers) <= 0).any() or (numbers < 1).any():
+            raise BadInput(f"Query '{query.id}' must number its {query.features.shape[1]} features from 1, ascending.")
         yield query

@@ -37,9 +37,11 @@ def feature(number: int, *, ascending: bool = False) -> Ranker:
     sign = -1.0 if ascending else 1.0
 
     def score(query: Query) -> Floats:
-        if number > query.features.shape[1]:
+        numbers = query.columns()
+        at = int(np.searchsorted(numbers, number))
+        if at == len(numbers) or numbers[at] != number:
             return np.zeros(len(query.grades))
-        return sign * query.features[:, number - 1]
+        return sign * query.features[:, at]
 
     return Ranker(f"f{number}-asc" if ascending else f"f{number}", score)
 
@@ -141,36 +143,42 @@ def line_up(
     grades: list[Ints] = []
     orders: list[Positions] = []
     ties: list[NDArray[np.int64]] = []
+    columns: list[Ints] = []
     for q, query in enumerate(each(queries)):
         shuffled = np.random.default_rng([seed, q]).permutation(len(query.grades))
         scores = query.features.T if named is None else np.array([_scores(ranker, query) for ranker in named])
         best_first = np.argsort(-scores[:, shuffled], axis=1, kind="stable")
+        columns.append(query.columns() if named is None else np.arange(len(scores)))
         ids.append(query.id)
         grades.append(np.asarray(query.grades, np.int64))
         orders.append(shuffled[best_first].astype(np.int16))
         if named is None and direction != "descending":
             upward = shuffled[np.argsort(scores[:, shuffled], axis=1, kind="stable")].astype(np.int16)
-            orders[-1] = upward if direction == "ascending" else np.stack([orders[-1], upward], 1).reshape(-1, len(shuffled))
+            orders[-1] = upward if direction == "ascending" else np.stack([orders[-1], upward], 1)
         ties.append(shuffled)
     if not ids:
         raise BadInput("At least one query is needed. Got none.")
-    K = max(len(order) for order in orders)
-    if K == 0:
+    present = np.unique(np.concatenate(columns))
+    if len(present) == 0:
         raise BadInput("At least one feature is needed. Got documents without any.")
     for q, order in enumerate(orders):
-        if len(order) < K:  # features that this query does not mention are 0: constant
-            orders[q] = np.concatenate([order, np.tile(ties[q].astype(np.int16), (K - len(order), 1))])
-    order = np.concatenate(orders, axis=1)
+        if len(order) < len(present):  # features that this query does not mention are 0: constant
+            orders[q] = np.empty((len(present), *order.shape[1:]), np.int16)
+            orders[q][...] = ties[q]
+            orders[q][np.searchsorted(present, columns[q])] = order
+    order = np.concatenate([order.reshape(-1, order.shape[-1]) for order in orders], axis=1)
     offset = np.concatenate([[0], np.cumsum([len(g) for g in grades])])
-    names = tuple(r.name for r in named) if named is not None else _feature_names(K, direction)
+    names = tuple(r.name for r in named) if named is not None else _feature_names(present, direction)
     _check_names(names)
     return Lineup(names, tuple(ids), offset, np.concatenate(grades), order, _inverse(order, offset))
 
 
 def _check_names(names: tuple[str, ...]) -> None:
-    for k, name in enumerate(names):
-        if name in names[:k]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise BadInput(f"Rankers must have different names. Got '{name}' twice.")
+        seen.add(name)
 
 
 def _inverse(order: Positions, offset: Ints) -> Positions:
@@ -181,10 +189,9 @@ def _inverse(order: Positions, offset: Ints) -> Positions:
     return rank
 
 
-def _feature_names(K: int, direction: str) -> tuple[str, ...]:
-    if direction == "both":
-        return tuple(f"f{f}{end}" for f in range(1, K // 2 + 1) for end in ("", "-asc"))
-    return tuple(f"f{f}{'-asc' if direction == 'ascending' else ''}" for f in range(1, K + 1))
+def _feature_names(present: Ints, direction: str) -> tuple[str, ...]:
+    ends = {"descending": ("",), "ascending": ("-asc",), "both": ("", "-asc")}[direction]
+    return tuple(f"f{f}{end}" for f in present for end in ends)
 
 
 def _named(k: int, ranker: Ranker | Callable[[Query], Any]) -> Ranker:
