@@ -12,7 +12,7 @@ import pytest
 
 import multiduel as md
 from multiduel import problems, theory
-from multiduel.inputs import BadInput, finite, one_of, shortened, whole
+from multiduel.inputs import BadInput, choice, finite, shortened, whole
 
 STRANGE = {
     "2^64": 2**64,
@@ -75,13 +75,13 @@ def test_strange_values_are_taken_or_refused_in_a_sentence(taker, value):
 
 
 def test_the_checks_themselves():
-    assert whole("n", 3.0, 1, of="x") == 3 and finite("n", Fraction(1, 2), of="x") == 0.5 and one_of("n", "a", "abc") == "a"
-    for call in (lambda: whole("n", 10**5000, 1, 9, of="x"), lambda: finite("n", 10**400, of="x"), lambda: one_of("n", 1, "ab")):
+    assert whole("n", 3.0, 1, of="x") == 3 and finite("n", Fraction(1, 2), of="x") == 0.5 and choice("n", "a", "abc") == "a"
+    for call in (lambda: whole("n", 10**5000, 1, 9, of="x"), lambda: finite("n", 10**400, of="x"), lambda: choice("n", 1, "ab")):
         with pytest.raises(BadInput):
             call()
     assert shortened(10**5000) == "a number of about 5,000 digits" and shortened("a") == "'a'"
     with pytest.raises(BadInput, match="Did you mean 'linear'"):
-        one_of("link", "linaer", problems.LINKS)
+        choice("link", "linaer", problems.LINKS)
 
 
 @pytest.mark.filterwarnings("error")

@@ -325,3 +325,13 @@ def test_did_you_mean():
     assert did_you_mean("multirucb", ["multi-rucb", "mdb"]) == " Did you mean 'multi-rucb'?"
     assert did_you_mean("MDB", ["multi-rucb", "mdb"]) == " Did you mean 'mdb'?"
     assert did_you_mean("zzz", ["multi-rucb", "mdb"]) == ""
+
+
+@pytest.mark.parametrize("gap", [1e-4, 1e-6, 1e-9])
+def test_small_differences_are_differences(gap):
+    P = np.array([[0.5, 0.6, 0.6 + gap], [0.4, 0.5, 0.6], [0.4 - gap, 0.4, 0.5]])
+    assert theory.borda_winners(P) == (0,) and theory.is_strongly_transitive(P)
+    near = np.array([[0.5, 0.6, 0.6 - gap], [0.4, 0.5, 0.6], [0.4 + gap, 0.4, 0.5]])
+    assert not theory.is_strongly_transitive(near)
+    tied = np.array([[0.5, 0.5, 0.6 + gap], [0.5, 0.5, 0.6], [0.4 - gap, 0.4, 0.5]])
+    assert theory.borda_winners(tied) == (0,)

@@ -47,16 +47,6 @@ def finite(name: str, value: Any, *, of: str) -> float:
     return float(value)
 
 
-def one_of(name: str, value: Any, options: Iterable[str]) -> str:
-    """``value``, if it is one of these words."""
-    known = list(options)
-    if not isinstance(value, str):
-        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got {shortened(value)}.")
-    if value not in known:
-        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got '{value}'.{did_you_mean(value, known)}")
-    return value
-
-
 def shortened(value: Any, most: int = 60) -> str:
     """A value as an error sentence shows it: whole if it is short."""
     try:
@@ -71,19 +61,20 @@ def choice(name: str, value: Any, options: Iterable[str]) -> str:
     """``value``, if it is one of the words it may be."""
     known = tuple(options)
     if not isinstance(value, str) or value not in known:
-        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got {value!r}.{did_you_mean(str(value), known)}")
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise BadInput(f"'{name}' must be one of {', '.join(known)}. Got {shortened(value)}.{hint}")
     return value
 
 
 def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise BadInput(f"'{name}' must be text in quotes. Got {value!r}.")
+        raise BadInput(f"'{name}' must be text in quotes. Got {shortened(value)}.")
     return value
 
 
 def truth(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise BadInput(f"'{name}' must be true or false. Got {value!r}.")
+        raise BadInput(f"'{name}' must be true or false. Got {shortened(value)}.")
     return value
 
 

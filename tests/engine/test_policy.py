@@ -2,11 +2,15 @@
 
 import json
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import multiduel as md
+from multiduel.engine.registry import POLICIES
+from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell
 
 
 def talk(policy, rounds, seed=0):
@@ -28,14 +32,56 @@ def test_it_finds_the_best_and_says_so():
     assert [line.arm for line in policy.leaderboard() if line.recommended] == [0]
 
 
-def test_internal_labels_do_not_show():
-    """First slates over seeds are uniform over arms, though kernels start from arm numbers."""
-    seen = np.zeros(6)
+class FirstTwo(NamedTuple):
+    """A policy that always compares its arms 0 and 1, and bets on 0."""
+
+
+class Nothing(NamedTuple):
+    none: np.ndarray
+
+
+@init.implement(FirstTwo)
+def start(params, n_arms, rng):
+    return Nothing(np.zeros(1))
+
+
+@ask.implement(FirstTwo)
+def first_two(params, state, rng, round, limit, slate):
+    slate[0], slate[1] = 0, 1
+    return 2, 1
+
+
+@tell.implement(FirstTwo)
+def learn_nothing(params, state, rng, round, slate, wins):
+    pass
+
+
+@recommend.implement(FirstTwo)
+def bet(params, state):
+    return 0
+
+
+@pytest.fixture
+def first_two_arms():
+    name = "first-two"
+    md.register(PolicySpec(name=name, title=name, params=FirstTwo, slate="two", anytime=True, cite="", assumes="", regret="",
+                           use="", parameters={}))  # fmt: skip
+    yield name
+    del POLICIES[name]
+
+
+def test_internal_labels_do_not_show(first_two_arms):
+    """A policy that looks at arm numbers alone shows every arm equally often over seeds and runs."""
+    shown, bets = np.zeros((6, 6)), np.zeros(6)
     for seed in range(300):
-        for arm in md.make("doubler-bai", n_arms=6, seed=seed).ask().arms:
-            seen[arm] += 1
-    expected = seen.sum() / 6
-    assert ((seen - expected) ** 2 / expected).sum() < 25.0  # chi-square, 5 degrees of freedom: 1 in 7,000
+        policy = md.make(first_two_arms, n_arms=6, seed=seed)
+        shown[policy.ask().arms] += 1
+        bets[policy.recommend()] += 1
+    simulated = np.bincount(md.simulate(first_two_arms, md.synthetic(6), horizon=5, runs=300).recommended, minlength=6)
+    for counts in (shown[~np.eye(6, dtype=bool)], bets, simulated):
+        expected = 300 / len(counts)
+        spread = ((counts - expected) ** 2 / expected).sum()
+        assert spread < chi2.isf(1e-4, len(counts) - 1)
 
 
 def test_snapshot_is_json_and_restores_bit_for_bit():

@@ -135,6 +135,36 @@ def test_reset_horizon_is_one_run_per_point():
         assert (curve.regret[:, k] == point.final).all()
 
 
+def test_reset_horizon_tells_exactly_the_checkpoint_and_ends_there(monkeypatch):
+    marks, told, ends = [1, 2, 50, 51], [], []
+    real_init, real_loop = module.init, module._loop
+
+    def init(params, *rest):
+        told.append(params.horizon)
+        return real_init(params, *rest)
+
+    def loop(plan):
+        ready = real_loop(plan)
+
+        class Watched:
+            prepare = staticmethod(ready.prepare)
+
+            @staticmethod
+            def call(*args):
+                arm = ready.call(*args)
+                ends.append((args[-2].horizon, int(args[-1].clock[module.ROUND])))
+                return arm
+
+        return Watched
+
+    monkeypatch.setattr(module, "init", init)
+    monkeypatch.setattr(module, "_loop", loop)
+    md.simulate("rmed2fh", PROBLEM, horizon=60, runs=1, checkpoints=marks, reset_horizon=True)
+    assert told[1:] == marks  # the first only prepares the code
+    assert [mark for mark, played in ends if played > mark] == marks
+    assert all(played == mark + 1 for mark, played in ends if played > mark)
+
+
 def test_benchmarks_measure_against_their_own_winner():
     cycle = md.random_tournament(5, seed=3, condorcet=False)
     with pytest.raises(md.BadInput, match="Condorcet"):

@@ -168,3 +168,17 @@ def test_json():
 def test_refused_utilities():
     with pytest.raises(BadInput, match="'utilities' must be 2 finite numbers"):
         Problem(np.array([[0.5, 0.7], [0.3, 0.5]]), utilities=np.array([1.0]))
+
+
+@pytest.mark.parametrize("off", [1e-4, 1e-6, 1.1e-9])
+def test_a_table_that_does_not_sum_to_one_is_refused_however_near(off):
+    for table in ([[0.5, 0.7 + off], [0.3, 0.5]], [[0.5 + off, 0.7], [0.3, 0.5]]):
+        with pytest.raises(BadInput, match=r"must sum to 1|must be 1/2"):
+            from_matrix(table)
+    with pytest.raises(BadInput, match="must be a probability"):
+        from_matrix([[0.5, 1 + off], [-off, 0.5]])
+
+
+def test_rounding_is_forgiven_and_taken_out():
+    P = from_matrix([[0.5, 0.7 + 5e-10], [0.3, 0.5 - 5e-10]]).matrix
+    assert P[0, 1] + P[1, 0] == 1 and P[1, 1] == 0.5

@@ -24,15 +24,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _interrupted = threading.Event()
-_watched = threading.Event()  # a simulation is under way that looks at _interrupted
 
 
 def _interrupt(*_: object) -> None:
-    """Ctrl-C. Not raised amid a simulation, which looks for it: code being compiled or loaded might swallow it. Twice is."""
-    again = _interrupted.is_set()
+    """Ctrl-C. Also written down, and looked for by whoever waits: code being compiled or loaded might swallow it."""
     _interrupted.set()
-    if again or not _watched.is_set():
-        raise KeyboardInterrupt
+    raise KeyboardInterrupt
 
 
 # Help texts of options that several commands share.
@@ -49,7 +46,6 @@ class Sentences(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         _interrupted.clear()
-        _watched.clear()
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, _interrupt)
         try:
@@ -105,31 +101,27 @@ def progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], Non
         if _interrupted.is_set():
             raise KeyboardInterrupt
 
-    _watched.set()
-    try:
-        if not sys.stderr.isatty():
-            yield lambda name: watch
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    if not sys.stderr.isatty():
+        yield lambda name: watch
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        left = TimeRemainingColumn(elapsed_when_finished=True)
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), left)
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-            width = max(map(len, names))
+    left = TimeRemainingColumn(elapsed_when_finished=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), left)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        width = max(map(len, names))
 
-            def start(name: str) -> Callable[[float], None]:
-                task = bars.add_task(name.ljust(width), total=1.0)
+        def start(name: str) -> Callable[[float], None]:
+            task = bars.add_task(name.ljust(width), total=1.0)
 
-                def update(share: float) -> None:
-                    watch(share)
-                    bars.update(task, completed=share)
+            def update(share: float) -> None:
+                watch(share)
+                bars.update(task, completed=share)
 
-                return update
+            return update
 
-            yield start
-    finally:
-        _watched.clear()
+        yield start
 
 
 def console() -> Console:

@@ -19,8 +19,8 @@ from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import FOREVER, PolicySpec, init, use_features
 from multiduel.kernels.dispatch import Entry, entry
 
-MOMENT = 0.1  # seconds that the compiled loop plays before it looks up: at Ctrl-C and the progress bar
-FIRST_BUDGET = 64  # events of its first stretch, before it is known how long one takes
+MOMENT = 0.05  # seconds that the compiled loop plays before it looks up: at Ctrl-C and the progress bar
+FIRST_BUDGET = 1  # events of its first stretch, before it is known how long one takes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +87,8 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
 
     def one(run: int) -> None:
         for params, end, checkpoints, columns in episodes(run):
+            if cancelled.is_set():  # to prepare a run may take as long as many events
+                return
             labels, players, record = table(run, params, checkpoints, columns)
             record.clock[[ROUND, MARK, STRETCH]] = 1, 0, 0
             budget = FIRST_BUDGET

@@ -9,7 +9,7 @@ import math
 from typing import Any, NamedTuple
 
 from multiduel.engine.registry import POLICIES
-from multiduel.inputs import one_of, whole
+from multiduel.inputs import choice, whole
 
 FEWEST_RUNS = 5  # slow policies were measured with few runs: too few to recommend them on
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")
@@ -49,7 +49,7 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
     slate_size = whole("slate_size", slate_size, 2, of="suggest")
     if horizon is not None:
         horizon = whole("horizon", horizon, 1, of="suggest")
-    one_of("assume", assume, ASSUMPTIONS)
+    choice("assume", assume, ASSUMPTIONS)
 
     rows = [row for row in measured()["rows"] if row["assumption"] == assume]
     arms = _nearest({row["n_arms"] for row in rows}, n_arms)

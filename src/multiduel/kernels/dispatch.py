@@ -158,8 +158,10 @@ class Entry:
             except Exception:
                 for file in self._cached():
                     file.unlink(missing_ok=True)
-        self._go_without_cache("what is stored cannot be read")
-        self.call.compile(kinds)  # type: ignore[attr-defined]
+        uncached = numba.njit(self._copy, nogil=True, **OPTIONS)
+        uncached.compile(kinds)  # if this fails too, the code is at fault and not the cache
+        self.call = uncached
+        _warn_once("what is stored cannot be read")
 
     def _cached(self) -> list[pathlib.Path]:
         """The files of this entry in the cache."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.inputs import MOST_SEED, BadInput, did_you_mean, finite, one_of, shortened, whole
+from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, finite, shortened, whole
 from multiduel.problems.files import read_csv
 from multiduel.problems.links import LINKS, from_utilities
 from multiduel.problems.problem import MOST_ARMS, Problem
@@ -20,7 +20,7 @@ MOST_SCALE = 1e100  # utilities further apart are no numbers any more
 def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
     """The paper's utilities: 0.8 for arm 0, then geometric from 0.7 down to 0.2."""
     K = _count("n_arms", "synthetic", n_arms, 1)
-    one_of("link", link, LINKS)
+    choice("link", link, LINKS)
     utilities = np.concatenate([[0.8], np.geomspace(0.7, 0.2, K - 1)])
     return from_utilities(utilities, link=link, label=f"synthetic, K = {K}, {link} link")
 
@@ -28,7 +28,7 @@ def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
 def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Problem:
     """Utilities drawn uniformly from [0, 1)."""
     K = _count("n_arms", "random_utilities", n_arms, 1)
-    one_of("link", link, LINKS)
+    choice("link", link, LINKS)
     utilities = _generator("random_utilities", seed).random(K)
     return from_utilities(utilities, link=link, label=f"random utilities, K = {K}, {link} link, seed {seed}")
 

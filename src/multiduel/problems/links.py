@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from multiduel.inputs import BadInput, one_of
+from multiduel.inputs import BadInput, choice
 from multiduel.problems.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ def from_utilities(
     utilities: ArrayLike, *, link: str = "linear", names: Iterable[str] | None = None, label: str | None = None
 ) -> Problem:
     """A problem in which arm i is worth mu_i and P[i, j] = link(mu_i, mu_j)."""
-    one_of("link", link, LINKS)
+    choice("link", link, LINKS)
     try:
         mu = np.array(utilities, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multiduel import theory
-from multiduel.inputs import BadInput, one_of, shortened
+from multiduel.inputs import BadInput, choice, shortened
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # how far a given matrix may be from P + P^T = 1 before it is refused
@@ -164,7 +164,7 @@ class Problem:
         borda      largest B - B_i, B_i the mean of P[i, j] over the K - 1 others
         utility    largest mu - mu_i; twice D_i under the linear link
         """
-        one_of("benchmark", kind, BENCHMARKS)
+        choice("benchmark", kind, BENCHMARKS)
         if kind == "condorcet":
             return self.gaps
         if kind == "copeland":
