@@ -25,6 +25,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         target, draft = _begin(path)
         try:
             yield draft
+            with open(draft, "rb+") as file:
+                os.fsync(file.fileno())  # whole also when the power fails
             if target.exists():
                 shutil.copymode(target, draft)
             os.replace(draft, target)
@@ -71,7 +73,7 @@ def _begin(path: str | os.PathLike[str]) -> tuple[Path, Path]:
         if not os.access(name, os.W_OK):
             raise BadInput(f"'{path}' cannot be written: Permission denied.")
     target = Path(os.path.realpath(name))
-    _sweep(target)
+    sweep(target.parent, target.name)
     draft = target.with_name(f".{target.name}.{platform.node()}.{os.getpid()}.{threading.get_native_id()}.tmp")
     draft.touch()
     return target, draft
@@ -85,11 +87,18 @@ def file_name(path: str | os.PathLike[str]) -> str:
     return name
 
 
-def _sweep(target: Path) -> None:
-    """Remove the drafts that processes of this machine left behind when they were killed."""
+def is_draft(path: str | os.PathLike[str], name: str = "") -> bool:
+    """Is this the draft of a file (of this name) that is being written, or was when its process was killed?"""
+    draft = os.path.basename(path)
+    return draft.startswith(f".{name}") and draft.endswith(".tmp")
+
+
+def sweep(folder: Path, name: str = "*") -> None:
+    """Remove the drafts (of this file) that processes of this machine left behind when they were killed."""
     if os.name != "posix":  # elsewhere nobody can ask whether a process lives without ending it
         return
-    for draft in target.parent.glob(f".{escape(target.name)}.{escape(platform.node())}.*.tmp"):
+    pattern = name if name == "*" else escape(name)
+    for draft in folder.glob(f".{pattern}.{escape(platform.node())}.*.tmp"):
         process = draft.name.split(".")[-3]
         if process.isdecimal() and not _lives(int(process)):
             draft.unlink(missing_ok=True)

@@ -6,6 +6,9 @@ import dataclasses
 import errno
 import json
 import os
+import platform
+import subprocess
+import sys
 
 import pyarrow.parquet as pq
 import pytest
@@ -153,7 +156,7 @@ def test_what_a_killed_run_left_is_ignored_and_done_again(folder, experiment, tm
     merged.unlink()
     whole, torn, gone, empty = [folder.path / "parts" / block.file for block in folder.blocks()]
     torn.write_bytes(torn.read_bytes()[:-20])
-    gone.rename(gone.with_name(f".{gone.name}.1234.tmp"))
+    stray = files.Path(gone.rename(gone.with_name(f".{gone.name}.{platform.node()}.{dead_process()}.7.tmp")))
     empty.write_bytes(b"")
     with pytest.raises(md.BadInput, match="not finished: 3 of 4 parts are missing"):
         results.read(folder.path)
@@ -161,6 +164,80 @@ def test_what_a_killed_run_left_is_ignored_and_done_again(folder, experiment, tm
     runner.run(experiment, tmp_path)
     assert merged.read_bytes() == before
     assert whole.stat().st_mtime_ns == stamp  # and the whole one is not
+    assert not stray.exists()
+
+
+def dead_process() -> str:
+    return subprocess.check_output([sys.executable, "-c", "import os; print(os.getpid())"], text=True).strip()
+
+
+def test_a_flipped_bit_is_never_taken_for_a_result(folder, experiment, tmp_path):
+    """A part is what was written, or it is missing; no traceback, wherever the bit lies."""
+    block = folder.blocks()[0]
+    path = folder.path / "parts" / block.file
+    good, (table, facts) = path.read_bytes(), folder._part(block)
+    missing = 0
+    for place in range(0, len(good), 7):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1 << place % 8]) + good[place + 1 :])
+        part = folder._part(block)
+        assert part is None or (part[0].equals(table) and part[1] == facts), f"byte {place}"
+        missing += part is None
+    assert missing > 0.5 * len(good) / 7
+    path.write_bytes(good[:200] + bytes([good[200] ^ 16]) + good[201:])
+    with pytest.raises(md.BadInput, match="not finished: 1 of 4 parts are missing"):
+        results.read(folder.path)
+    merged = (folder.path / "results.parquet").read_bytes()
+    runner.run(experiment, tmp_path)  # played again, and the same
+    assert folder._part(block)[0].equals(table) and (folder.path / "results.parquet").read_bytes() == merged
+
+
+def test_pages_have_checksums_for_other_readers(folder):
+    for path in (folder.path / "results.parquet", folder.path / "parts" / folder.blocks()[0].file):
+        data = bytearray(path.read_bytes())
+        first = pq.read_metadata(path).row_group(0).column(4)  # regret: its pages hold most of the bytes
+        data[first.data_page_offset + first.total_compressed_size // 2] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(OSError, match="CRC"):
+            pq.read_table(path, page_checksum_verification=True)
+
+
+def test_a_part_with_rows_missing_counts_as_missing(folder):
+    block = folder.blocks()[0]
+    table, facts = folder._part(block)
+    for rows in (table.num_rows - 1, 0):
+        results.write_whole(folder.path / "parts" / block.file, results._parquet(table.slice(0, rows), facts))
+        assert not folder.finished(block)
+        with pytest.raises(md.BadInput, match="not finished: 1 of 4 parts are missing"):
+            results.read(folder.path)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda manifest: manifest["experiment"].update(horizon=150, checkpoints=5),
+        lambda manifest: manifest["experiment"].update(seed=1),
+        lambda manifest: manifest["experiment"]["contenders"][0].update(policy="rucb"),
+        lambda manifest: manifest["provenance"].update(code="0" * 16),
+        lambda manifest: manifest["provenance"]["parameters"].update(runs=5),
+        lambda manifest: manifest["problem"].update(winner=3),
+        lambda manifest: manifest["problem"]["names"].reverse(),
+    ],
+)
+def test_a_manifest_edited_by_hand_is_noticed(folder, experiment, edit, tmp_path):
+    path = folder.path / "experiment.json"
+    manifest = json.loads(path.read_text())
+    edit(manifest)
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(md.BadInput, match=r"is not as it was written|is not the problem that was played"):
+        results.read(folder.path)
+
+
+def test_killed_before_the_first_file_was_whole(experiment, tmp_path):
+    (tmp_path / "small").mkdir()
+    stray = tmp_path / "small" / f".experiment.json.{platform.node()}.{dead_process()}.7.tmp"
+    stray.write_text('{"format": ')
+    runner.run(experiment, tmp_path, threads=1)
+    assert not stray.exists() and not list((tmp_path / "small").rglob(".*"))
 
 
 def test_a_part_of_another_experiment_is_refused(folder, experiment, tmp_path):
@@ -199,7 +276,7 @@ def test_a_disk_that_is_full_keeps_what_is_done(experiment, tmp_path, monkeypatc
 
     def fsync(number):
         calls.append(number)
-        if len(calls) > 3:  # the manifest and two parts
+        if len(calls) > 4:  # the manifest, the problem and two parts
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(number)
 

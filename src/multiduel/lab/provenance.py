@@ -29,21 +29,32 @@ def code_digest(*policies: str) -> str:
 
 def provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:
     """Where the numbers come from. The fingerprint stands for all that decides them."""
-    parameters = _what_decides(experiment.to_json())
-    parameters["contenders"] = [_what_decides(contender) for contender in parameters["contenders"]]
-    parameters["problem"] = {"label": problem["label"], "matrix": problem.get("matrix_sha256")}
     facts = {
-        "parameters": parameters,
+        "parameters": _parameters(experiment, problem),
         "seed": experiment.seed,
         "version": multiduel.__version__,
         "code": code_digest(*sorted({contender.policy for contender in experiment.contenders})),
     }
-    facts = json.loads(json.dumps(facts))  # as it will be read back
     return {
         **facts,
         "fingerprint": _digest(facts),
         "packages": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
     }
+
+
+def belongs(origin: dict[str, Any], experiment: Experiment, problem: dict[str, Any]) -> bool:
+    """Is this the provenance of this experiment, with the fingerprint of what it says? The code may be another one's."""
+    facts = {name: origin.get(name) for name in ("parameters", "seed", "version", "code")}
+    same = facts["parameters"] == _parameters(experiment, problem) and facts["seed"] == experiment.seed
+    return same and origin["fingerprint"] == _digest(facts)
+
+
+def _parameters(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:
+    parameters = _what_decides(experiment.to_json())
+    parameters["contenders"] = [_what_decides(contender) for contender in parameters["contenders"]]
+    parameters["problem"] = {"label": problem["label"], "matrix": problem.get("matrix_sha256")}
+    as_read_back: dict[str, Any] = json.loads(json.dumps(parameters))
+    return as_read_back
 
 
 def _what_decides(table: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ the run was interrupted and wherever it was played.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import dataclass, replace
@@ -25,15 +26,16 @@ from multiduel import problems
 from multiduel.arrays import Floats
 from multiduel.engine.play import KINDS as REGRETS
 from multiduel.engine.result import Result
-from multiduel.files import whole_file
+from multiduel.files import is_draft, sweep, write_whole
 from multiduel.inputs import BadInput, choice
 from multiduel.lab.experiment import Contender, Experiment, from_json
-from multiduel.lab.provenance import difference, provenance
+from multiduel.lab.provenance import belongs, difference, provenance
 from multiduel.problems import Problem
 
 FORMAT = "multiduel-results-2"
 MANIFEST, PROBLEM, PARTS, MERGED = "experiment.json", "problem.csv", "parts", "results.parquet"
 KEY = b"multiduel"  # of our metadata in a Parquet file
+CHECKSUM = "sha256"  # among them
 OTHER = "Choose another folder with --out, or remove this one. Nothing was changed."
 
 
@@ -126,7 +128,7 @@ class Folder:
 
     def finished(self, block: Block) -> bool:
         """Is this part there? One that cannot be read counts as missing; one of another experiment is refused."""
-        return self._facts(block) is not None
+        return self._part(block) is not None
 
     def store(self, block: Block, result: Result) -> None:
         """Write a part."""
@@ -158,7 +160,7 @@ class Folder:
 
         tables = []
         for contender in self.experiment.contenders:
-            for table in map(self._table, self._blocks_of(contender)):
+            for table, _ in map(self._part_at_hand, self._blocks_of(contender)):
                 for name, value in (("policy", contender.policy), ("label", contender.label)):
                     table = table.add_column(1, name, pa.repeat(value, table.num_rows))
                 tables.append(table)
@@ -184,8 +186,8 @@ class Folder:
         """What ``simulate`` would have returned for all runs of a contender."""
         experiment, marks = self.experiment, self.experiment.marks()
         blocks = self._blocks_of(contender)
-        tables = [self._table(block) for block in blocks]
-        facts = [self._facts(block) or {} for block in blocks]
+        parts = [self._part_at_hand(block) for block in blocks]
+        tables, facts = [table for table, _ in parts], [facts for _, facts in parts]
 
         def column(name: str) -> Any:
             return np.concatenate([table[name].to_numpy() for table in tables]).reshape(-1, len(marks))
@@ -211,25 +213,29 @@ class Folder:
     def _described(self) -> dict[str, Any]:
         return self.problem.to_json()
 
-    def _table(self, block: Block) -> Any:
-        import pyarrow.parquet as pq
+    def _part_at_hand(self, block: Block) -> tuple[Any, dict[str, Any]]:
+        part = self._part(block)
+        if part is None:
+            raise BadInput(f"'{self.path / PARTS / block.file}' was there a moment ago, and is no more.")
+        return part
 
-        return pq.read_table(self.path / PARTS / block.file).replace_schema_metadata(None)
-
-    def _facts(self, block: Block) -> dict[str, Any] | None:
-        """The metadata of a part, or None if it is not there or not whole."""
+    def _part(self, block: Block) -> tuple[Any, dict[str, Any]] | None:
+        """The rows and the metadata of a part, or None if it is not there or not as it was written, to the last bit."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         path = self.path / PARTS / block.file
         try:
-            footer = pq.read_metadata(path)
-            facts: dict[str, Any] = json.loads(footer.metadata[KEY])
-        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
+            table = pq.read_table(path, page_checksum_verification=True)
+            facts: dict[str, Any] = json.loads(table.schema.metadata[KEY])
+            table = table.replace_schema_metadata(None)
+            if facts.pop(CHECKSUM) != _checksum(table, facts):
+                return None
+        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, MemoryError):
             return None
         if facts.get("fingerprint") != self.fingerprint:
             raise BadInput(f"'{path}' is a part of another experiment. Choose another folder, or remove it.")
-        return facts if footer.num_rows == block.runs * len(self.experiment.marks()) else None
+        return (table, facts) if table.num_rows == block.runs * len(self.experiment.marks()) else None
 
 
 def read(folder: str | Path) -> Panel:
@@ -241,7 +247,13 @@ def find_folder(path: Path) -> Folder:
     """An experiment's folder that is there."""
     manifest = _read_manifest(path)
     experiment = from_json(manifest["experiment"], path / MANIFEST)
-    return Folder(path, experiment, _read_problem(path, manifest["problem"]), manifest["provenance"], manifest["block"])
+    problem = _read_problem(path, manifest["problem"])
+    if not belongs(manifest["provenance"], experiment, problem.to_json()):
+        raise BadInput(
+            f"'{path / MANIFEST}' is not as it was written: its fingerprint is not that of what it says. "
+            "The command that began the run writes it anew."
+        )
+    return Folder(path, experiment, problem, manifest["provenance"], manifest["block"])
 
 
 def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
@@ -256,13 +268,15 @@ def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: 
         if old["provenance"]["fingerprint"] != origin["fingerprint"]:
             raise BadInput(f"'{path}' holds other results: {difference(old['provenance'], origin)}. {OTHER}")
         block = old["block"]
-    elif os.path.isdir(path) and any(os.scandir(path)):
+    elif os.path.isdir(path) and any(not is_draft(entry, MANIFEST) for entry in os.scandir(path)):
         raise BadInput(f"'{path}' holds files that are not results of an experiment. {OTHER}")
     folder = Folder(path, experiment, problem, origin, block or runs_per_part(experiment.runs))
     manifest = {"format": FORMAT, "experiment": experiment.to_json(), "problem": described}
     text = json.dumps({**manifest, "block": folder.block, "provenance": origin}, indent=1, allow_nan=False)
     _write(path / MANIFEST, text.encode() + b"\n")
     problems.write_csv(problem, path / PROBLEM)
+    for place in (path, path / PARTS):
+        sweep(place)
     return folder
 
 
@@ -289,11 +303,10 @@ def _read_manifest(path: Path) -> dict[str, Any]:
 def _read_problem(path: Path, described: dict[str, Any]) -> Problem:
     """The problem that was played, bit for bit: the matrix of the file, the rest from the manifest."""
     file = path / PROBLEM
-    matrix = problems.read_csv(file).matrix
+    table = problems.read_csv(file)
     try:
-        parts = described["names"], described["label"], described["utilities"], described["link"]
-        problem = Problem(matrix, *parts)
-        same = problem.to_json()["matrix_sha256"] == described["matrix_sha256"]
+        problem = Problem(table.matrix, table.names, described["label"], described["utilities"], described["link"])
+        same = json.loads(json.dumps(problem.to_json())) == described
     except (KeyError, TypeError, ValueError):
         same = False
     if not same:
@@ -318,18 +331,32 @@ def _parquet(table: Any, facts: dict[str, Any]) -> bytes:
     import pyarrow.parquet as pq
 
     sink = pa.BufferOutputStream()
-    text = json.dumps(facts, sort_keys=True)
-    pq.write_table(table.replace_schema_metadata({KEY: text.encode()}), sink, compression="zstd")
+    text = json.dumps({**facts, CHECKSUM: _checksum(table, facts)}, sort_keys=True)
+    kept = table.replace_schema_metadata({KEY: text.encode()})
+    pq.write_table(kept, sink, compression="zstd", write_page_checksum=True)
     return bytes(sink.getvalue().to_pybytes())
 
 
+def _checksum(table: Any, facts: dict[str, Any]) -> str:
+    """Of the names, kinds and values of all columns, and of the facts. Pages have checksums of their own, the rest has none."""
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    for name in table.column_names:
+        column = table[name]
+        digest.update(f"\0{name}\0{column.type}\0".encode())
+        if str(column.type) == "string":
+            digest.update("\0".join(column.to_pylist()).encode())
+        else:
+            values = column.to_numpy()
+            digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
+    return digest.hexdigest()
+
+
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all, also when the power fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as draft, open(draft, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
     except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}. Finished parts are kept.") from None
+        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
+    try:
+        write_whole(path, data)
+    except BadInput as error:
+        raise BadInput(f"{error} Finished parts are kept.") from None

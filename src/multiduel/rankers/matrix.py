@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.files import write_whole
+from multiduel.files import is_draft, write_whole
 from multiduel.inputs import MOST_SEED, BadInput, whole
 from multiduel.kernels.contract import compare
 from multiduel.kernels.dispatch import entry
@@ -209,4 +209,4 @@ def remove_parts(folder: str | os.PathLike[str]) -> None:
 
 
 def _own(path: Path) -> bool:
-    return path.name == "about.json" or path.suffix == ".part" or (path.name.startswith(".") and path.suffix == ".tmp")
+    return path.name == "about.json" or path.suffix == ".part" or is_draft(path)
