@@ -28,6 +28,7 @@ test: $(READY)
 
 torture: $(READY)
 	$(BIN)/python tests/fuzz/snapshots.py --mutations 3000
+	$(BIN)/python tests/fuzz/inputs.py --tries 3000
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -14,17 +14,17 @@ import contextlib
 import copy
 import faulthandler
 import json
-import os
-import queue
 import random
-import subprocess
 import sys
-import threading
 import time
 import traceback
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+if __package__ in (None, ""):  # run as a script
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.fuzz import watching
+
 WORKER = [str(Path(__file__).resolve())]
 PATIENCE = 60.0  # seconds for one mutation, on a busy machine too
 WARM_UP = 600.0  # seconds to compile a policy and play the snapshots that are then damaged
@@ -234,39 +234,7 @@ def work(names, mutations, first):
 def watch(names, mutations):
     """The parent: counts per label and the failures."""
     labels = [label for label, _, _ in subjects(names)]
-    counts = {label: {"tried": 0, "refused": 0, "played": 0, "crashed": 0, "hung": 0, "errors": 0} for label in labels}
-    first, failures = dict.fromkeys(labels, 0), []
-    while any(done < mutations for done in first.values()):
-        command = [sys.executable, *WORKER, "--worker", json.dumps([names, mutations, first])]
-        env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env)
-        lines = queue.Queue()
-        threading.Thread(target=lambda out=child.stdout, lines=lines: [*map(lines.put, out), lines.put("")], daemon=True).start()
-        label, k, state = labels[0], -1, "begin"
-        while True:
-            try:
-                line = lines.get(timeout=WARM_UP if k < 0 else PATIENCE)
-            except queue.Empty:
-                child.kill()
-                line, state = "", "hung"
-            if not line:
-                break
-            label, k, state = json.loads(line)
-            if k >= 0 and state != "begin":
-                counts[label]["tried"] += 1
-                first[label] = k + 1
-                counts[label][state if state in ("refused", "played") else "errors"] += 1
-                if state not in ("refused", "played"):
-                    failures.append(f"{label}, mutation {k}: {state}")
-        if child.wait() != 0 or state == "hung":
-            if k < 0 or state not in ("begin", "hung"):
-                failures.append(f"{label}: no snapshot to damage, or the worker failed between mutations")
-                break
-            counts[label]["tried"] += 1
-            counts[label]["hung" if state == "hung" else "crashed"] += 1
-            failures.append(f"{label}, mutation {k}: {'hung' if state == 'hung' else 'crashed'}")
-            first[label] = k + 1
-    return counts, failures
+    return watching.watch(WORKER, names, labels, mutations, patience=PATIENCE, warm_up=WARM_UP)
 
 
 def main():
@@ -286,10 +254,7 @@ def main():
         return 0
     start = time.perf_counter()
     counts, failures = watch(given.policy, given.mutations)
-    for label, numbers in counts.items():
-        print(f"{label:28}", "  ".join(f"{what} {n:5}" for what, n in numbers.items()))
-    total = {what: sum(numbers[what] for numbers in counts.values()) for what in next(iter(counts.values()))}
-    print(f"{'all':28}", "  ".join(f"{what} {n:5}" for what, n in total.items()), f" in {time.perf_counter() - start:.0f} s")
+    watching.show(counts, time.perf_counter() - start)
     print("\n".join(failures))
     return 1 if failures else 0
 

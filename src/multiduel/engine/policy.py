@@ -42,7 +42,7 @@ from multiduel.engine.snapshots import (
 )
 from multiduel.inference import Tally, Verdict, verdict
 from multiduel.inference.bounded import bounded_radius
-from multiduel.inputs import BadInput, shortened, whole
+from multiduel.inputs import MOST_SEED, BadInput, finite, shortened, whole
 from multiduel.kernels.contract import PolicySpec, init, use_features
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.evidence import Counts, no_answers
@@ -240,7 +240,7 @@ class Policy:
         hold together, at all times, with the given confidence, although who met whom was chosen along the way:
         ``inference.bounded`` has the proof, and the error is shared out over the arms.
         """
-        if not 0.0 < confidence < 1.0:
+        if not 0.0 < finite("confidence", confidence, of="leaderboard") < 1.0:
             raise BadInput(f"'confidence' must lie between 0 and 1. Got {confidence}.")
         choice = self.recommend()
         lines = []
@@ -312,7 +312,7 @@ def make(
     whole("n_arms", n_arms, 1, MOST_ARMS, of=name)
     whole("slate_size", slate_size, 2, of=name)
     if seed is not None:
-        whole("seed", seed, 0, of=name)
+        seed = whole("seed", seed, 0, MOST_SEED, of=name)
     if round is not None:
         whole("round", round, 0, MOST_ROUNDS, of=name)
         if tally is None and round > 0:

@@ -111,10 +111,9 @@ def _machine(spec: PolicySpec, parameter: Parameter, default: Any, choice: Any, 
         base, choice = choice, by_params[type(choice)].name
     else:
         base = MACHINES[choice].params() if isinstance(choice, str) and choice in MACHINES else None
-    if choice not in fitting:
-        raise BadInput(
-            f"'machine' of '{spec.name}' must be one of {', '.join(fitting)}. Got {choice!r}.{did_you_mean(str(choice), fitting)}"
-        )
+    if not isinstance(choice, str) or choice not in fitting:
+        hint = did_you_mean(choice, fitting) if isinstance(choice, str) else ""
+        raise BadInput(f"'machine' of '{spec.name}' must be one of {', '.join(fitting)}. Got {shortened(choice)}.{hint}")
     machine = MACHINES[choice]
     own = {name: rest.pop(name) for name in base._fields if name in rest and name not in spec.params._fields}
     return base._replace(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from multiduel.arrays import Floats, Ints
 from multiduel.engine.play import KINDS
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, finite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class Result:
 
     def interval(self, confidence: float = 0.95, kind: str = "average") -> tuple[Floats, Floats]:
         """Confidence interval of the mean at each checkpoint (Student's t over runs; infinite for a single run)."""
-        if not 0.0 < confidence < 1.0:
+        if not 0.0 < finite("confidence", confidence, of="interval") < 1.0:
             raise BadInput(f"'confidence' must lie between 0 and 1. Got {confidence}.")
         from scipy.special import stdtrit
 
