@@ -160,3 +160,41 @@ def test_pace():
     assert pace(0, 10, 1) == ""
     assert pace(50, 100, 1) == "50 rounds/s, 1 s left"
     assert pace(1e9, 4e9, 3600) == "278 thousand rounds/s, 3 h 0 min left"
+
+
+def test_labels_and_titles_are_text_and_no_markup_or_formula(file, tmp_path):
+    strange = r"MultiRUCB [fast] [/foo] $\frac{ $5 :smile:"
+    file.write_text(SMALL.replace('"Any two"', f"'{strange}'").replace('"Uniform play"', "'[/b] costs $x_1$ or $$'"))
+    shown = good("run", file, "--out", tmp_path / "out", "--threads", "1")
+    assert strange in shown
+    drawn = (tmp_path / "out" / "small" / "regret.svg").read_text()
+    assert "[/b] costs $x_1$ or $$" in drawn  # Matplotlib puts a text beside its outlines
+    assert strange in (tmp_path / "out" / "small" / "summary.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("horizon = 200", f"horizon = {'9' * 5000}", "is not TOML"),
+        ("horizon = 200", f"horizon = {'9' * 400}", "must be at most 4,611,686,018,427,387,904"),
+        ("horizon = 200", "horizon = 1e400", "'horizon' of 'experiment' must be a whole number"),
+        ("runs = 4", f"runs = 4\nseed = {'9' * 60}", "'seed' of 'experiment' must be at most"),
+        ("runs = 4", f"x = {'[' * 5000}", "is not TOML"),
+        ('policy = "uniform"', 'policy = "rucb"\nparams = { alpha = 1e400 }', "'alpha' of 'rucb' must be"),
+        ('policy = "uniform"', 'policy = "rucb"\nparams = { alpha = nan }', "'alpha' of 'rucb' must be"),
+        ('kind = "synthetic"', 'kind = "bradley-terry"\nscale = inf', "'scale' of 'problem' must be a finite number"),
+        ('kind = "synthetic"', f'kind = "bradley-terry"\nseed = {"9" * 60}', "'seed' of 'problem' must be at most"),
+        ("arms = 5", "arms = 100001", "'arms' of 'problem' must be at most 100,000"),
+    ],
+)
+def test_numbers_beyond_all_bounds_in_a_file_are_a_sentence(file, tmp_path, old, new, says):
+    file.write_text(SMALL.replace(old, new))
+    assert says in refused("run", file, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("out", ["/dev/null", "small.toml"])
+def test_results_go_into_folders_only(file, tmp_path, out, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "cannot be written: Not a directory" in refused("run", file, "--out", out)
+    assert file.read_text() == SMALL

@@ -34,13 +34,14 @@ import numpy as np
 from multiduel.arrays import Ints
 from multiduel.engine.play import KINDS as REGRETS
 from multiduel.engine.registry import feature_table, find, resolve
-from multiduel.inputs import BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
+from multiduel.files import read_text
+from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.lab import problem as problem_tables
 from multiduel.problems import BENCHMARKS
 
 # What would only fill the memory is refused.
-MOST = {"horizon": FOREVER, "runs": 1_000_000, "checkpoints": 100_000}
+MOST = {"horizon": FOREVER, "runs": 1_000_000, "checkpoints": 100_000, "seed": MOST_SEED}
 KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 
 
@@ -123,22 +124,14 @@ class Experiment:
 
 def load(path: str | os.PathLike[str]) -> Experiment:
     """The experiment in a TOML file. A file it names is looked for beside it."""
-    try:
-        text = Path(path).read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"'{path}' must be UTF-8 text. Got other bytes at position {error.start}.") from None
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from None
-    return parse(text, path)
+    return parse(read_text(path), path)
 
 
 def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
     """The experiment in a TOML text; ``where`` is the file it is from, for its name and for error sentences."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError, a number of thousands of digits, brackets without end
         raise BadInput(f"'{where}' is not TOML: {error}.") from None
     table.setdefault("name", Path(where).stem)
     problem = table.get("problem")

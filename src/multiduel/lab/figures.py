@@ -142,7 +142,12 @@ def _dress(axes: Axes, curves: Sequence[_Curve], scale: str, title: str | None) 
     spread = f", mean of {first.runs} runs, 95% band" if first.runs > 1 else ", one run"
     axes.set_xlabel("round")
     axes.set_ylabel("cumulative regret" if kind == "average" else f"cumulative {kind} regret")
-    axes.set_title(f"{first.problem['label']}{spread}" if title is None else title)
+    axes.set_title(plain(f"{first.problem['label']}{spread}" if title is None else title))
+
+
+def plain(text: str) -> str:
+    """Text as it is: to Matplotlib, what stands between two dollar signs is a formula."""
+    return text.replace("$", r"\$")
 
 
 def _label_ends(axes: Axes, curves: Sequence[_Curve]) -> None:
@@ -153,7 +158,7 @@ def _label_ends(axes: Axes, curves: Sequence[_Curve]) -> None:
     ends = [float(to_share.transform((c.result.horizon, max(float(c.mean[-1]), floor)))[1]) for c in curves]
     for number, place in enumerate(_apart(ends, LINE_HEIGHT)):
         axes.text(
-            1.015, place, curves[number].name, color=COLOURS[number % len(COLOURS)],
+            1.015, place, plain(curves[number].name), color=COLOURS[number % len(COLOURS)],
             transform=axes.transAxes, va="center", ha="left", fontsize=8.5,
         )  # fmt: skip
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from multiduel import problems
-from multiduel.inputs import BadInput, choice, no_others, text, truth, whole
+from multiduel.inputs import MOST_SEED, BadInput, choice, finite, no_others, text, truth, whole
 from multiduel.problems import Problem
+from multiduel.problems.problem import MOST_ARMS
 
 # What each kind of problem may be told besides its kind.
 KINDS: dict[str, tuple[str, ...]] = {
@@ -23,7 +24,6 @@ KINDS: dict[str, tuple[str, ...]] = {
     "given": ("source",),  # handed to the runner by who calls it; ``source`` says what made it
 }
 MUST_TELL = {"csv": "file", "data": "file", "given": "source"}
-MOST_ARMS = 100_000
 DATA = "MULTIDUEL_DATA"  # the environment variable that names the folder of data
 
 
@@ -34,12 +34,12 @@ def check(table: Any) -> dict[str, Any]:
     problem = dict(table)
     kind = choice("kind", problem["kind"], KINDS)
     no_others(problem, ("kind", *KINDS[kind]), f"a problem of kind '{kind}'")
-    for key, least, most in (("arms", 1, MOST_ARMS), ("seed", 0, None)):
+    for key, least, most in (("arms", 1, MOST_ARMS), ("seed", 0, MOST_SEED)):
         if key in problem:
             problem[key] = whole(key, problem[key], least, most, of="problem")
     for key in ("scale", "gap", "cycle_gap"):
-        if key in problem and (isinstance(problem[key], bool) or not isinstance(problem[key], int | float)):
-            raise BadInput(f"'{key}' of the problem must be a number. Got {problem[key]!r}.")
+        if key in problem:
+            problem[key] = finite(key, problem[key], of="problem")
     if "condorcet" in problem:
         truth("condorcet", problem["condorcet"])
     if "link" in problem:

@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from multiduel.engine.result import Result
-from multiduel.files import whole_file
+from multiduel.files import whole_file, write_whole
 from multiduel.inputs import BadInput, choice
 from multiduel.lab import figures
 from multiduel.lab.results import Panel
@@ -117,10 +117,9 @@ def write(panel: Panel, folder: Path, *, regret: str | None = None) -> list[Path
             with whole_file(path) as draft:
                 figures.regret_plot(panel.results, draft, kind=path.suffix[1:], **looks)
         for path, text in zip(paths[2:], texts, strict=True):
-            with whole_file(path) as draft:
-                draft.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}. The results are kept.") from None
+            write_whole(path, text)
+    except BadInput as error:
+        raise BadInput(f"{error} The results are kept.") from None
     return paths
 
 

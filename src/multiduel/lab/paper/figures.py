@@ -17,7 +17,7 @@ import numpy as np
 from multiduel.arrays import Floats
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
-from multiduel.lab.figures import COLOURS, STYLE
+from multiduel.lab.figures import COLOURS, STYLE, plain
 from multiduel.lab.paper.panels import short, title
 from multiduel.lab.paper.statistics import band, estimate, number
 from multiduel.lab.results import Line, Panel
@@ -107,7 +107,7 @@ def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
 
 
 def _title(axes: Axes, panel: Panel) -> None:
-    text = title(panel)
+    text = plain(title(panel))
     axes.set_title(text, fontsize=9 if len(text) < 39 else 7.5)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from multiduel.engine.registry import find
-from multiduel.files import whole_file
+from multiduel.files import write_whole
 from multiduel.lab.paper import statistics
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.document import Block, Heading, Picture, Table, Text, markdown, page
@@ -46,8 +46,7 @@ def write(
     blocks = _blocks(panels, claims, figures, seconds, total)
     paths = out / "report.md", out / "report.html"
     for path, text in zip(paths, (markdown(blocks, out), page(blocks, HEADING)), strict=True):
-        with whole_file(path) as draft:
-            draft.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     return paths[1]
 
 

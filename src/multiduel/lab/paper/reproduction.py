@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from multiduel.files import whole_file
+from multiduel.files import write_whole
 from multiduel.inputs import BadInput
 from multiduel.lab import figures, results, runner
 from multiduel.lab.experiment import Experiment
@@ -75,8 +75,7 @@ def write(out: Path, measured: dict[str, Panel], seconds: dict[str, float], *, s
     pictures = draw(out / "figures", measured)
     verdicts = claims.judge(measured)
     text = json.dumps([dataclasses.asdict(claim) for claim in verdicts], indent=1, allow_nan=False)
-    with whole_file(out / "claims.json") as draft:
-        draft.write_text(text + "\n", encoding="utf-8")
+    write_whole(out / "claims.json", text + "\n")
     return report.write(out, measured, verdicts, pictures, seconds, total=time.monotonic() - start)
 
 
