@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import typer
@@ -97,6 +101,40 @@ def test_whoever_plays_is_told_to_stop():
     with pytest.raises(KeyboardInterrupt):
         runs._on_threads(lambda run: told.append(stopped.wait(20)), 1, 1, stopped, lambda: 0.0, stop)
     assert told == [True]
+
+
+def test_who_stops_does_not_wait_for_an_event_that_takes_minutes():
+    going, end = threading.Event(), threading.Event()
+
+    def stop(share):
+        raise KeyboardInterrupt
+
+    def endless(run):
+        going.set()
+        end.wait(60)
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        runs._on_threads(endless, 9, 2, threading.Event(), lambda: 0.0, stop)
+    assert going.is_set() and not end.is_set() and time.monotonic() - start < 30
+    end.set()
+
+
+def test_the_command_ends_although_a_thread_goes_on():
+    script = (
+        "import threading, time\n"
+        "from multiduel import cli\n"
+        "def endless(**options):\n"
+        "    threading.Thread(target=time.sleep, args=(300,)).start()\n"
+        "    raise KeyboardInterrupt\n"
+        "import multiduel.engine.suggest as module\n"
+        "module.suggest = endless\n"
+        "import sys; sys.argv = ['multiduel', 'suggest', '--arms', '5']\n"
+        "cli.main()\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(md.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, timeout=120)
+    assert (done.returncode, done.stderr) == (130, "Stopped.\n")
 
 
 def test_whoever_plays_a_block_of_the_lab_is_told_to_stop(monkeypatch):

@@ -10,13 +10,11 @@ import multiduel as md
 def spoiled(saved):
     """The snapshot with one array's shape or kind told wrongly, one array at a time."""
     for name in ("state", "tally"):
-        arrays = saved[name] if name == "state" else [saved[name]]
-        for k, (kind, shape, _) in enumerate(arrays):
+        for k, (kind, shape, _) in enumerate(saved[name]):
             for wrong_kind, wrong_shape in ((kind, [*shape, 1]), (kind, [-1]), ({"f8": "i8"}.get(kind, "f8"), shape)):
                 other = copy.deepcopy(saved)
-                array = other["state"][k] if name == "state" else other["tally"]
                 if [wrong_kind, wrong_shape] != [kind, shape]:
-                    array[:2] = [wrong_kind, wrong_shape]
+                    other[name][k][:2] = [wrong_kind, wrong_shape]
                     yield other
 
 

@@ -8,7 +8,7 @@ import typer
 
 from multiduel import __version__
 from multiduel.cli import lab, policies, problem, rankers, simulate
-from multiduel.cli.terminal import Sentences, output
+from multiduel.cli.terminal import INTERRUPTED, Sentences, leave_at_once, output
 
 app = typer.Typer(cls=Sentences, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 for commands in (policies, problem, simulate, lab):
@@ -18,7 +18,12 @@ app.add_typer(rankers.app, name="rankers")
 
 def main() -> None:
     with output():
-        app(prog_name="multiduel")
+        try:
+            app(prog_name="multiduel")
+        except SystemExit as end:
+            if end.code == INTERRUPTED:
+                leave_at_once(INTERRUPTED)
+            raise
 
 
 def _version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+INTERRUPTED = 130  # exit code after Ctrl-C
 _interrupted = threading.Event()
 
 
@@ -58,7 +59,15 @@ class Sentences(TyperGroup):
             raise typer.Exit(2) from None
         except KeyboardInterrupt:
             print("Stopped.", file=sys.stderr)
-            raise typer.Exit(130) from None
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def leave_at_once(code: int) -> None:
+    """End the process without waiting for threads: one may be amid an event of a policy that takes minutes for it."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from multiduel.kernels.contract import FOREVER, PolicySpec, init, use_features
 from multiduel.kernels.dispatch import Entry, entry
 
 MOMENT = 0.05  # seconds that the compiled loop plays before it looks up: at Ctrl-C and the progress bar
+GRACE = 4 * MOMENT  # seconds that who stops waits for the loops to look up; one whose single event takes minutes is left alone
 FIRST_BUDGET = 1  # events of its first stretch, before it is known how long one takes
 
 
@@ -155,15 +156,19 @@ def _on_threads(
     progress: Callable[[float], None] | None,
 ) -> None:
     """All runs on a pool of threads; the calling thread stays free for Ctrl-C and the progress bar."""
-    with ThreadPoolExecutor(threads, thread_name_prefix="multiduel") as pool:
-        waiting: set[Future[None]] = {pool.submit(one, run) for run in range(runs)}
-        try:
-            while waiting:
-                done, waiting = wait(waiting, timeout=0.1 if progress else 1.0)
-                for future in done:
-                    future.result()
-                if progress:
-                    progress(share())
-        except BaseException:
-            cancelled.set()
-            raise
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="multiduel")
+    waiting: set[Future[None]] = set()
+    try:
+        waiting |= {pool.submit(one, run) for run in range(runs)}
+        while waiting:
+            done, waiting = wait(waiting, timeout=0.1 if progress else 1.0)
+            for future in done:
+                future.result()
+            if progress:
+                progress(share())
+    except BaseException:
+        cancelled.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+        wait(waiting, timeout=GRACE)
+        raise
+    pool.shutdown()
