@@ -143,7 +143,7 @@ BAD = {
     "unknown link": (["simulate", "uniform", "--link", "cubic"], "cubic"),
     "no arms": (["simulate", "uniform", "--arms", "0"], "at least 1"),
     "unknown benchmark": (["simulate", "uniform", "--benchmark", "borde"], "borda"),
-    "alpha out of limits": (["simulate", "multi-rucb", "--param", "alpha=0.2"], "must be above 0.5. Got 0.2."),
+    "alpha out of limits": (["simulate", "multi-rucb", "--param", "alpha=0.2"], "must be above 0.5. Got '0.2'."),
     "alpha of words": (["simulate", "multi-rucb", "--param", "alpha=high"], "must be a number"),
     "unknown choice": (["simulate", "multi-rucb", "--param", "priority=never"], "coin, always"),
     "unknown parameter": (["simulate", "multi-rucb", "--param", "alfa=1"], "Did you mean 'alpha'"),
