@@ -10,6 +10,7 @@ from multiduel.policies import (
     challengers,
     doubler,
     doubler_bai,
+    due_duel,
     ind_self_sparring,
     interleaved_filter,
     kernel_self_sparring,
@@ -34,6 +35,7 @@ from multiduel.policies.tournament import knockout, seebs
 
 ALL: tuple[PolicySpec, ...] = (
     multi_rucb.SPEC,
+    due_duel.SPEC,
     multi_sbm_feedback.SPEC,
     doubler_bai.SPEC,
     multi_sbm.SPEC,
