@@ -66,6 +66,7 @@ def test_suggest_says_what_the_library_says():
 def test_problem_in_words_and_as_json(tmp_path):
     words = good("problem", "synthetic", "--arms", "6", "--slate-size", "3")
     assert "finite, 1" in words and "Theorem 3, MultiRUCB, m = 3" in words and "T = 1,000,000" in words
+    assert "lower bound, m = 3" in words and "exact" in words
     assert "infinite" in good("problem", "cyclic", "--arms", "4")
     facts = json.loads(good("problem", "synthetic", "--arms", "6", "--json", "--horizon", "1e5"))
     problem = md.synthetic(6)
@@ -110,6 +111,8 @@ def test_png_and_labels(tmp_path):
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     figures.regret_plot(results, tmp_path / "a.svg")
     figures.regret_plot(results, tmp_path / "b.svg")
+    figures.regret_plot(results, tmp_path / "bound.svg", lower_bound=2.0)
+    assert len((tmp_path / "bound.svg").read_text()) > len((tmp_path / "b.svg").read_text())
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()  # no dates, no random names
     moved = figures._apart([0.5, 0.51, 0.9], 0.1)
     assert moved[2] == 0.9 and moved[1] - moved[0] == pytest.approx(0.1) and sum(moved[:2]) == pytest.approx(1.01)

@@ -13,6 +13,7 @@ from multiduel.cli.terminal import ARMS, LINK, PROBLEM, console, facts, table, w
 
 if TYPE_CHECKING:
     from multiduel.problems import Problem
+    from multiduel.theory import SlateBound
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -24,7 +25,7 @@ def problem(
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
     seed: Annotated[int, typer.Option(help="Of a random problem.")] = 0,
     horizon: Annotated[str, typer.Option(help="Rounds T of the bounds.")] = "1e6",
-    slate_size: Annotated[int, typer.Option(help="Arms per slate m of MultiRUCB's bound.")] = 2,
+    slate_size: Annotated[int, typer.Option(help="Arms per slate m, of the lower bound and MultiRUCB's.")] = 2,
     alpha: Annotated[float, typer.Option(help="MultiRUCB's exploration in its bound.")] = 1.01,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
@@ -37,6 +38,7 @@ def problem(
     has_winner = made.winner is not None
     bounds = made.bounds(rounds, slate_size=slate_size, alpha=alpha) if has_winner else {}
     lower = theory.komiyama_lower_bound(made.matrix) if has_winner else None
+    slates = theory.multi_dueling_lower_bound(made.matrix, slate_size) if has_winner and slate_size > 2 else None
     best_response = theory.best_response_reaches_winner(made.matrix)
     if as_json:
         known: dict[str, Any] = {
@@ -48,6 +50,7 @@ def problem(
             "weakly_transitive": made.weakly_transitive,
             "best_response_reaches_winner": best_response,
             "komiyama_constant": lower,
+            "multi_dueling_constant": slates and {"value": slates.constant, "at_least": slates.at_least, "exact": slates.exact},
             "horizon": rounds,
             "slate_size": slate_size,
             "alpha": alpha,
@@ -61,7 +64,7 @@ def problem(
     screen = console()
     screen.print(made.label, style="bold")
     lines = facts()
-    for what, value in _described(made, best_response, lower):
+    for what, value in _described(made, best_response, lower, slates, slate_size):
         lines.add_row(what, value)
     screen.print(lines)
     if not has_winner:
@@ -76,7 +79,9 @@ def problem(
     screen.print(listed)
 
 
-def _described(made: Problem, best_response: bool, lower: float | None) -> Iterable[tuple[str, str]]:
+def _described(
+    made: Problem, best_response: bool, lower: float | None, slates: SlateBound | None, slate_size: int
+) -> Iterable[tuple[str, str]]:
     def named(winners: Iterable[int]) -> str:
         listed = [f"{i} ({made.names[i]})" if made.names[i] != f"arm {i}" else str(i) for i in winners]
         return ", ".join(listed[:12]) + (f" and {len(listed) - 12} more" if len(listed) > 12 else "")
@@ -105,3 +110,6 @@ def _described(made: Problem, best_response: bool, lower: float | None) -> Itera
         yield what, "yes" if holds else "no"
     if lower is not None:
         yield "lower bound, two-dueling", f"{lower:,.6g} ln T  (Komiyama et al. 2015)"
+    if slates is not None:
+        sure = "exact" if slates.exact else f"an estimate from above; certified: {slates.at_least:,.4g}"
+        yield f"lower bound, m = {slate_size}", f"{slates.constant:,.6g} ln T  ({sure})"

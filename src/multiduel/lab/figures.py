@@ -57,12 +57,14 @@ def regret_plot(
     labels: Sequence[str] = (),
     rivals: Sequence[bool] = (),
     regret: str = "average",
+    lower_bound: float | None = None,
 ) -> None:
     """Draw the mean regret of each result over rounds, with the 95% interval of the mean as a band.
 
     ``kind`` is "png" or "svg", by the file's ending if not given. ``scale`` is "log" (both axes) or "linear".
     ``labels`` name the lines, the policies if not given; ``rivals`` says of each whether it is dashed. ``regret`` is the
-    kind that is drawn.
+    kind that is drawn. ``lower_bound`` is a constant of ln T, such as that of ``theory.multi_dueling_lower_bound``: what no
+    consistent policy stays below for ever, drawn dotted.
     """
     kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
     check(f"plot.{kind}", scale)
@@ -77,7 +79,7 @@ def regret_plot(
     with mpl.rc_context():
         mpl.rcdefaults()  # the same figure on every machine
         mpl.rcParams.update(STYLE)
-        figure = _draw(curves, scale, title, rivals)
+        figure = _draw(curves, scale, title, rivals, lower_bound)
         metadata = {"Date": None} if kind == "svg" else {"Software": None}
         figure.savefig(file, format=kind, dpi=300, metadata=metadata)
 
@@ -94,7 +96,9 @@ class _Curve(NamedTuple):
         return self.result.regrets[self.kind].mean(axis=0)  # type: ignore[no-any-return]
 
 
-def _draw(curves: Sequence[_Curve], scale: str, title: str | None, rivals: Sequence[bool] = ()) -> Figure:
+def _draw(
+    curves: Sequence[_Curve], scale: str, title: str | None, rivals: Sequence[bool] = (), lower_bound: float | None = None
+) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
@@ -109,6 +113,10 @@ def _draw(curves: Sequence[_Curve], scale: str, title: str | None, rivals: Seque
             low, high = curve.result.interval(kind=curve.kind)
             low = low.clip(_floor(curves) if scale == "log" else 0.0)
             axes.fill_between(rounds[seen], low[seen], high[seen], color=colour, alpha=0.18, linewidth=0)
+    if lower_bound is not None:
+        end = max(curve.result.horizon for curve in curves)
+        steps = np.geomspace(max(2.0, _begin(curves) if scale == "log" else 2.0), max(end, 3), 100)
+        axes.plot(steps, lower_bound * np.log(steps), color="0.35", linestyle=":", linewidth=1.2)
     _dress(axes, curves, scale, title)
     _label_ends(axes, curves)
     return figure

@@ -395,3 +395,7 @@ def _power(x: float, exponent: float) -> float:
         return math.pow(x, exponent)
     except OverflowError:
         return math.inf
+
+
+from multiduel.theory.slates import SlateBound as SlateBound  # noqa: E402 - it needs the names above
+from multiduel.theory.slates import multi_dueling_lower_bound as multi_dueling_lower_bound  # noqa: E402
