@@ -9,9 +9,6 @@ python benchmarks/rivals.py --lock-in FILE.csv  final regret of the Thompson sam
 from __future__ import annotations
 
 import argparse
-import json
-import pathlib
-import platform
 import time
 
 import numpy as np
@@ -20,10 +17,8 @@ from rich.table import Table
 
 import multiduel as md
 from multiduel.engine.registry import POLICIES
-from multiduel.engine.suggest import FEWEST_RUNS
 
 PATIENCE = 5.0  # CPU seconds a policy may take; it gets fewer runs if it needs more
-MEASURED = pathlib.Path(md.__file__).parent / "engine" / "measured.json"
 
 # us per round of the fastest public C++ implementations at K = 48, on a machine with two cores.
 PUBLIC_CPP = {
@@ -76,45 +71,6 @@ def table(names, horizon):
     console.print(shown)
 
 
-# The settings that md.suggest chooses from: what is assumed, arms, slate sizes, horizons.
-GRID = [
-    ("utilities", lambda k: md.synthetic(k), "condorcet", (8, 48, 200)),
-    ("condorcet", lambda k: md.random_tournament(k, seed=1, condorcet=True), "condorcet", (8, 48)),
-    ("copeland", lambda k: md.random_tournament(k, seed=1, condorcet=False), "copeland", (8, 24)),
-]
-
-
-def write_measurements(runs=20):
-    rows = []
-    for assumption, make_problem, benchmark, sizes in GRID:
-        for n_arms in sizes:
-            problem = make_problem(n_arms)
-            for horizon in (10**4, 10**6):
-                for name, spec in POLICIES.items():
-                    for slate_size in (2, 8) if spec.slate == "any" else (2,):
-                        if n_arms > {"kernel-self-sparring": 8, "cw-rmed": 8, "ecw-rmed": 48}.get(name, n_arms):
-                            continue  # K^3 and more a round
-                        result, _ = measure(name, problem, slate_size, horizon, runs, benchmark, patience=0.4, fewest=FEWEST_RUNS)
-                        if result is None:
-                            continue
-                        row = {
-                            **{"assumption": assumption, "n_arms": n_arms, "slate_size": slate_size, "horizon": horizon},
-                            **{"policy": name, "runs": result.runs, "mean": round(float(result.mean[-1]), 1)},
-                            "q95": round(float(np.quantile(result.final, 0.95)), 1),
-                        }
-                        rows.append(row)
-                        console.log(*row.values())
-    about = {
-        "what": "Final regret of every policy where md.suggest chooses from; made by benchmarks/rivals.py --measure",
-        "version": md.__version__,
-        "python": platform.python_version(),
-        "problems": "utilities: md.synthetic(K). condorcet, copeland: md.random_tournament(K, seed=1) with, without a winner",
-    }
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    MEASURED.write_text(f'{{"about": {json.dumps(about)},\n"rows": [\n{lines}\n]}}\n')
-    console.print(f"{len(rows)} rows written")
-
-
 def lock_in(path, horizon=10**6):
     problem = md.read_csv(path)
     shown = Table(title=f"{problem.label}, T = {horizon:.0e}: final regret over 50 runs")
@@ -133,12 +89,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--policies", nargs="+", choices=list(POLICIES), default=list(POLICIES))
     parser.add_argument("--horizon", type=lambda text: int(float(text)), default=10**6)
-    parser.add_argument("--measure", action="store_true")
     parser.add_argument("--lock-in", metavar="FILE.csv")
     chosen = parser.parse_args()
-    if chosen.measure:
-        write_measurements()
-    elif chosen.lock_in:
+    if chosen.lock_in:
         lock_in(chosen.lock_in)
     else:
         table(chosen.policies, chosen.horizon)

@@ -6,18 +6,21 @@ import functools
 import importlib.resources
 import json
 import math
+import re
 from typing import Any, NamedTuple
 
 from multiduel.engine.registry import POLICIES
 from multiduel.inputs import choice, whole
 
-FEWEST_RUNS = 5  # slow policies were measured with few runs: too few to recommend them on
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")
 WORDS = {
     "utilities": "options with hidden qualities",
     "condorcet": "an option that beats every other, and otherwise no order",
     "copeland": "no option that beats every other",
 }
+# What a card must not ask for: more than is assumed.
+MORE = {"utilities": (), "condorcet": ("utilit", "linear", "order", "transitiv")}
+MORE["copeland"] = (*MORE["condorcet"], "^a Condorcet winner")
 
 
 class Suggestion(NamedTuple):
@@ -33,7 +36,7 @@ class Suggestion(NamedTuple):
 
 @functools.cache
 def measured() -> dict[str, Any]:
-    """The measurements that ``benchmarks/rivals.py --measure`` made."""
+    """The measurements that ``benchmarks/suggestions.py`` made."""
     data: dict[str, Any] = json.loads(importlib.resources.files(__package__).joinpath("measured.json").read_text())
     return data
 
@@ -43,7 +46,9 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
 
     ``horizon`` is the number of rounds if it is known; policies that must know it are considered only then. ``assume`` is what
     you believe of the options: "utilities" (each has a hidden quality), "condorcet" (one beats every other) or "copeland"
-    (perhaps none does). The answer is the policy with the least mean regret in the measured setting nearest to this one.
+    (perhaps none does). The answer is the policy of least rank in the measured setting nearest to this one: its rank by mean
+    regret plus its rank by the worst tenth of the runs; in ties the mean decides. A policy whose card asks for more than you
+    assume is never named.
     """
     n_arms = whole("n_arms", n_arms, 1, of="suggest")
     slate_size = whole("slate_size", slate_size, 2, of="suggest")
@@ -53,29 +58,36 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
 
     rows = [row for row in measured()["rows"] if row["assumption"] == assume]
     arms = _nearest({row["n_arms"] for row in rows}, n_arms)
+    rows = [row for row in rows if row["n_arms"] == arms]
     rounds = _nearest({row["horizon"] for row in rows}, horizon or 10**6)
     seats = _nearest({row["slate_size"] for row in rows}, slate_size)
     here = [
         row
         for row in rows
-        if row["n_arms"] == arms
-        and row["horizon"] == rounds
+        if row["horizon"] == rounds
         and row["slate_size"] in (2, seats)
         and row["policy"] in POLICIES
-        and row["runs"] >= FEWEST_RUNS
+        and not re.search("|".join(MORE[assume]) or "(?!)", POLICIES[row["policy"]].assumes)
         and (horizon is not None or POLICIES[row["policy"]].anytime)
     ]
-    here.sort(key=lambda row: row["mean"])
+    by_mean, by_worst = (sorted(row[key] for row in here) for key in ("mean", "worst_tenth"))
+    here.sort(key=lambda row: (by_mean.index(row["mean"]) + by_worst.index(row["worst_tenth"]), row["mean"]))
     best, *rest = here
-    next_best = next(row for row in rest if row["policy"] != best["policy"])
+    after = next((row for row in rest if row["policy"] != best["policy"]), None)
+    next_best = f" Next is {after['policy']}: {_measure(after)}." if after else ""
     why = (
-        f"least regret measured where it is most like yours ({WORDS[assume]}; {arms} arms, {best['slate_size']} at once, "
-        f"{rounds:,} rounds): mean {best['mean']:,.0f} and 95% quantile {best['q95']:,.0f} over {best['runs']} runs, "
-        f"against {next_best['mean']:,.0f} for {next_best['policy']}. {POLICIES[best['policy']].use}"
+        f"measured where it is most like yours ({WORDS[assume]}; {arms} arms, {best['slate_size']} at once, {rounds:,} rounds; "
+        f"{best['instances']} instances, {best['runs']} runs): {_measure(best)}.{next_best} "
+        f"{POLICIES[best['policy']].use}"
     )
-    others = {row["policy"]: row["mean"] for row in reversed(rest)}  # a policy measured twice counts at its best
+    others = {row["policy"]: row["mean"] for row in reversed(rest)}  # a policy measured twice counts where it ranks first
     others.pop(best["policy"], None)
-    return Suggestion(best["policy"], why, tuple(sorted(others.items(), key=lambda other: other[1])[:5]))
+    return Suggestion(best["policy"], why, tuple(reversed(others.items()))[:5])
+
+
+def _measure(row: dict[str, Any]) -> str:
+    share = f"{row['wrong']:.1%} of the runs ended with a wrong arm" if row["wrong"] else "no run ended with a wrong arm"
+    return f"mean regret {row['mean']:,.0f} (±{1.96 * row['error']:,.0f}), worst tenth {row['worst_tenth']:,.0f}, {share}"
 
 
 def _nearest(known: set[int], wanted: int) -> int:
