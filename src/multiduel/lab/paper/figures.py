@@ -32,10 +32,12 @@ BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK, OLIVE = COLOURS
 COLOUR = {  # by policy
     "multi-sbm-feedback": BLUE, "doubler-bai": RED, "multi-sbm": SKY, "doubler": ORANGE, "if2": GREEN, "btm": PINK,
     "savage": OLIVE, "scb": "#7F7F7F", "multi-rucb": RED, "ind-self-sparring": BLUE, "mdb": GREEN, "multi-sparring": PINK,
-    "rucb": RED, "rmed1": BLACK, "dts": BLUE,
+    "rucb": RED, "rmed1": BLACK, "dts": BLUE, "due-duel": ORANGE,
 }  # fmt: skip
 OURS = ("multi-sbm-feedback", "doubler-bai", "multi-rucb")  # thicker
-DASH: dict[str, Any] = {"rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2))}
+DASH: dict[str, Any] = {
+    "rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2)), "due-duel": (0, (3, 1)),
+}  # fmt: skip
 MARKERS = "osD^vP"
 DECADES = 3  # of rounds on a logarithmic axis
 

@@ -24,7 +24,8 @@ CAPTIONS = {
     "two-dueling": "Two-dueling, the paper's panels (a) to (f), logarithmic axes. IF2, BTM and SAVAGE are told the horizon of "
     "each point: every point is a run of its own.",
     "two-dueling-linear": "The same on linear axes.",
-    "multi-dueling": "Multi-dueling, the paper's panels (a) to (d), logarithmic axes. The dashed rivals compare two arms.",
+    "multi-dueling": "Multi-dueling, the paper's panels (a) to (d), logarithmic axes. Dashed: not in the paper; "
+    "RMED1 and D-TS compare two arms.",
     "multi-dueling-linear": "The same on linear axes.",
     "two-dueling-runs": "Regret of every single run, two-dueling. Two clusters mean that some runs settle early and some do not.",
     "multi-dueling-runs": "Regret of every single run, multi-dueling.",
