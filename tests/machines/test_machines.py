@@ -251,7 +251,7 @@ def test_without_feedback_machines_go_on(name, K):
 @pytest.mark.parametrize("K", [1, 4])
 def test_every_machine_of_the_kind_fits_the_reduction(policy, machine, K):
     spec = next(spec for spec in ALL if spec.name == policy)
-    params = resolve(spec, n_arms=K, horizon=300, given={"machine": machine})
+    params = resolve(spec, n_arms=K, horizon=300, words={"machine": machine})
     assert type(params.machine) is SPECS[machine].params
     rng, slate, world = words(1), np.zeros(max(K, 2), np.int64), np.random.default_rng(2)
     state = init(params, K, rng)
@@ -274,4 +274,4 @@ def test_a_machine_of_the_wrong_kind_is_refused():
         for machine, card in SPECS.items():
             if kinds and card.kind not in kinds:
                 with pytest.raises(BadInput, match=f"'machine' of '{policy.name}' must be one of .* Got '{machine}'"):
-                    resolve(policy, n_arms=3, horizon=100, given={"machine": machine})
+                    resolve(policy, n_arms=3, horizon=100, words={"machine": machine})

@@ -29,7 +29,7 @@ def follow(name, params, K, m, seed, P, rounds, *, compiled=False):
     world = np.random.default_rng(seed)
     if "horizon" in spec.params._fields:
         params = {"horizon": rounds, **params}
-    chosen = resolve(spec, n_arms=K, slate_size=m, given=params)
+    chosen = resolve(spec, n_arms=K, slate_size=m, words=params)
     naive_rng, rng = NaiveStream(words), words.copy()
     state = init(chosen, K, rng)
     naive = oracle(name).Naive(K, min(m, K), naive_rng, **params)

@@ -41,6 +41,6 @@ def even_order(K):
 
 
 def started(name, K, m, seed=0, **params):
-    chosen = resolve(find(name), n_arms=K, slate_size=m, given=params)
+    chosen = resolve(find(name), n_arms=K, slate_size=m, words=params)
     rng = stream(np.random.SeedSequence(seed))
     return chosen, init(chosen, K, rng), rng

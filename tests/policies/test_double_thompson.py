@@ -53,7 +53,7 @@ def test_direct_draws_follow_the_oracle(name, P):
 
 def beliefs_after(name, wins, draws):
     """A policy that has seen wins[i, j] wins of i over j."""
-    params = resolve(find(name), n_arms=len(wins), given={"draws": draws})
+    params = resolve(find(name), n_arms=len(wins), words={"draws": draws})
     state = init(params, len(wins), words(0))
     for i in range(len(wins)):
         for j in range(i):

@@ -61,10 +61,10 @@ def _wide() -> Floats:
 
 def _compare_with(oracle: Any, subject: Subject, n_arms: int, slate_size: int, P: Floats) -> None:
     rounds, seed = 400, 17
-    given = dict(subject.given) | ({} if subject.spec.anytime else {"horizon": rounds})
+    params = dict(subject.words) | ({} if subject.spec.anytime else {"horizon": rounds})
     policy = subject.make_unlabelled(n_arms, slate_size, seed=seed, horizon=rounds)
     words = streams(np.random.SeedSequence(seed), n_arms).policy
-    naive = oracle(n_arms, slate_size, [int(word) for word in words], **given)
+    naive = oracle(n_arms, slate_size, [int(word) for word in words], **params)
     coin = random.Random(seed)
     ordered = subject.spec.slate == "two"
     for t in range(1, rounds + 1):

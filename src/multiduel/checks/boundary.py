@@ -25,7 +25,7 @@ from multiduel.policies import ALL, CITATIONS
 def bad_input(subject: Subject) -> None:
     """Wrong parameters, slates and outcomes raise BadInput with a sentence, and change nothing."""
     for what, wrong in _wrong_parameters(subject):
-        values: dict[str, Any] = {"n_arms": 4, "horizon": HORIZON} | dict(subject.given) | wrong
+        values: dict[str, Any] = {"n_arms": 4, "horizon": HORIZON} | dict(subject.words) | wrong
         _refused(what, lambda values=values: make(subject.name, **values))  # type: ignore[misc]
     policy = subject.make(MIXED.n_arms, 3, seed=2)
     coin = random.Random(2)

@@ -76,11 +76,11 @@ def _tally(subject: Subject) -> None:
     for winner, loser in pairs:
         W[winner, loser] += 1.0
     policy = make(
-        subject.name, n_arms=MIXED.n_arms, slate_size=3, seed=12, horizon=HORIZON, tally=W, round=0, **dict(subject.given)
+        subject.name, n_arms=MIXED.n_arms, slate_size=3, seed=12, horizon=HORIZON, tally=W, round=0, **dict(subject.words)
     )
     later = _slates_after(subject, lambda observer: _one_by_one(observer, pairs), 0)
     _require_equal(later, _next_slates(subject, policy), "observed one by one and as a tally")
-    policy = make(subject.name, n_arms=MIXED.n_arms, horizon=HORIZON, tally=W, round=500, **dict(subject.given))
+    policy = make(subject.name, n_arms=MIXED.n_arms, horizon=HORIZON, tally=W, round=500, **dict(subject.words))
     round = policy.ask().round
     require(round == 501, f"A start from a tally of 500 rounds must go on at round 501. It went on at {round}.")
 
@@ -103,7 +103,7 @@ def _refuses(subject: Subject) -> None:
     W = np.ones((MIXED.n_arms, MIXED.n_arms)) - np.eye(MIXED.n_arms)
     attempts: tuple[tuple[str, Callable[[], object]], ...] = (
         ("observe", lambda: policy.observe((0, 1), coins(MIXED.matrix, (0, 1), random.Random(1)))),
-        ("a tally", lambda: make(subject.name, n_arms=MIXED.n_arms, horizon=HORIZON, tally=W, **dict(subject.given))),
+        ("a tally", lambda: make(subject.name, n_arms=MIXED.n_arms, horizon=HORIZON, tally=W, **dict(subject.words))),
     )
     for what, act in attempts:
         try:

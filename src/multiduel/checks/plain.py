@@ -176,11 +176,11 @@ def evidence(subject: Subject) -> dict[str, Any]:
 
 def gather(subjects: Iterable[Subject]) -> None:
     """Let one plain process look at all of these that it has not seen yet, and keep what it saw."""
-    asked = {_key(one): _address(one) for one in subjects if _key(one) not in _seen}
+    addresses = {_key(one): _address(one) for one in subjects if _key(one) not in _seen}
     path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
     ended = subprocess.run(
         [sys.executable, "-m", "multiduel.checks.plain"],
-        input=json.dumps(list(asked.values())),
+        input=json.dumps(list(addresses.values())),
         env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
         capture_output=True,
         text=True,
@@ -198,20 +198,20 @@ def probed(subject: Subject, check: str) -> None:
 
 
 def _key(subject: Subject) -> str:
-    return json.dumps([subject.name, dict(subject.given)], sort_keys=True)
+    return json.dumps([subject.name, dict(subject.words)], sort_keys=True)
 
 
 def _address(subject: Subject) -> dict[str, Any]:
     """Where the other process finds the policy, and any machine that is not ours."""
     modules = [subject.spec.params.__module__, *(spec.params.__module__ for spec in MACHINES.values())]
-    return {"name": subject.name, "given": dict(subject.given), "key": _key(subject), "modules": modules}
+    return {"name": subject.name, "words": dict(subject.words), "key": _key(subject), "modules": modules}
 
 
-def _witness(asked: dict[str, Any]) -> dict[str, Any]:
-    subject = Subject(asked["name"], asked["given"])
+def _witness(address: dict[str, Any]) -> dict[str, Any]:
+    subject = Subject(address["name"], address["words"])
     told: dict[str, Any] = {"record": None, "error": "", "probes": {}}
     try:
-        for name in asked["modules"]:
+        for name in address["modules"]:
             for value in vars(importlib.import_module(name)).values():
                 if isinstance(value, PolicySpec | MachineSpec):
                     register(value)
@@ -235,4 +235,4 @@ def _sentence(probe: Callable[[Subject], None], subject: Subject) -> str:
 
 
 if __name__ == "__main__":
-    json.dump({asked["key"]: _witness(asked) for asked in json.load(sys.stdin)}, sys.stdout)
+    json.dump({address["key"]: _witness(address) for address in json.load(sys.stdin)}, sys.stdout)

@@ -45,7 +45,7 @@ class Subject:
     """A registered policy with some parameters, and its oracle if there is one."""
 
     name: str
-    given: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
     oracle: OracleMaker | None = None
 
     @property
@@ -57,10 +57,10 @@ class Subject:
         return min(n_arms, 2 if self.spec.slate == "two" else slate_size)
 
     def params(self, n_arms: int, slate_size: int = 2, horizon: int = HORIZON) -> Any:
-        return resolve(self.spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, given=self.given)
+        return resolve(self.spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, words=self.words)
 
     def make(self, n_arms: int, slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
-        return make(self.name, n_arms=n_arms, slate_size=slate_size, seed=seed, horizon=horizon, **self.given)
+        return make(self.name, n_arms=n_arms, slate_size=slate_size, seed=seed, horizon=horizon, **self.words)
 
     def make_unlabelled(self, n_arms: int, slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
         """With the kernel's own arm numbers: nothing stands between its arms and ours."""
@@ -69,7 +69,7 @@ class Subject:
         return policy
 
     def simulate(self, problem: Problem | Floats, **options: Any) -> Result:
-        return simulate(self.name, problem, **options, **self.given)
+        return simulate(self.name, problem, **options, **self.words)
 
 
 def coins(P: Floats, arms: tuple[int, ...], rng: random.Random) -> Floats:

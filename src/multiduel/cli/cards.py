@@ -114,6 +114,6 @@ def _limits(parameter: Parameter, default: Any) -> str:
         return " | ".join(parameter.choices)
     if isinstance(default, bool):
         return "true | false"
-    given = {name: getattr(parameter, name) for name in ("at_least", "above", "at_most", "below")}
-    words = [f"{name.replace('_', ' ')} {limit:g}" for name, limit in given.items() if limit is not None]
+    limits = {name: getattr(parameter, name) for name in ("at_least", "above", "at_most", "below")}
+    words = [f"{name.replace('_', ' ')} {limit:g}" for name, limit in limits.items() if limit is not None]
     return ("whole, " if isinstance(default, int) else "") + (" and ".join(words) or "a number")

@@ -34,20 +34,20 @@ def problem(
     from multiduel.problems import parse
 
     rounds = whole_number("horizon", horizon)
-    made = parse(spec, n_arms=arms, link=link, seed=seed)
-    has_winner = made.winner is not None
-    bounds = made.bounds(rounds, slate_size=slate_size, alpha=alpha) if has_winner else {}
-    lower = theory.komiyama_lower_bound(made.matrix) if has_winner else None
-    slates = theory.multi_dueling_lower_bound(made.matrix, slate_size) if has_winner and slate_size > 2 else None
-    best_response = theory.best_response_reaches_winner(made.matrix)
+    instance = parse(spec, n_arms=arms, link=link, seed=seed)
+    has_winner = instance.winner is not None
+    bounds = instance.bounds(rounds, slate_size=slate_size, alpha=alpha) if has_winner else {}
+    lower = theory.komiyama_lower_bound(instance.matrix) if has_winner else None
+    slates = theory.multi_dueling_lower_bound(instance.matrix, slate_size) if has_winner and slate_size > 2 else None
+    best_response = theory.best_response_reaches_winner(instance.matrix)
     if as_json:
         known: dict[str, Any] = {
-            **made.to_json(),
-            "borda_winners": list(made.borda_winners),
-            "gaps": made.gaps.tolist() if has_winner else None,
-            "total_order": made.total_order,
-            "strongly_transitive": made.strongly_transitive,
-            "weakly_transitive": made.weakly_transitive,
+            **instance.to_json(),
+            "borda_winners": list(instance.borda_winners),
+            "gaps": instance.gaps.tolist() if has_winner else None,
+            "total_order": instance.total_order,
+            "strongly_transitive": instance.strongly_transitive,
+            "weakly_transitive": instance.weakly_transitive,
             "best_response_reaches_winner": best_response,
             "komiyama_constant": lower,
             "multi_dueling_constant": slates and {"value": slates.constant, "at_least": slates.at_least, "exact": slates.exact},
@@ -62,9 +62,9 @@ def problem(
         print(json.dumps(known, indent=2, allow_nan=False))
         return
     screen = console()
-    screen.print(made.label, style="bold")
+    screen.print(instance.label, style="bold")
     lines = facts()
-    for what, value in _described(made, best_response, lower, slates, slate_size):
+    for what, value in _described(instance, best_response, lower, slates, slate_size):
         lines.add_row(what, value)
     screen.print(lines)
     if not has_winner:
@@ -80,21 +80,21 @@ def problem(
 
 
 def _described(
-    made: Problem, best_response: bool, lower: float | None, slates: SlateBound | None, slate_size: int
+    instance: Problem, best_response: bool, lower: float | None, slates: SlateBound | None, slate_size: int
 ) -> Iterable[tuple[str, str]]:
     def named(winners: Iterable[int]) -> str:
-        listed = [f"{i} ({made.names[i]})" if made.names[i] != f"arm {i}" else str(i) for i in winners]
+        listed = [f"{i} ({instance.names[i]})" if instance.names[i] != f"arm {i}" else str(i) for i in winners]
         return ", ".join(listed[:12]) + (f" and {len(listed) - 12} more" if len(listed) > 12 else "")
 
-    yield "arms", str(made.n_arms)
-    yield "Condorcet winner", "none: no arm beats every other" if made.winner is None else named([made.winner])
-    yield "Copeland winners", named(made.copeland_winners)
-    yield "Borda winners", named(made.borda_winners)
-    if made.winner is not None:
-        rest = [gap for i, gap in enumerate(made.gaps.tolist()) if i != made.winner]
+    yield "arms", str(instance.n_arms)
+    yield "Condorcet winner", "none: no arm beats every other" if instance.winner is None else named([instance.winner])
+    yield "Copeland winners", named(instance.copeland_winners)
+    yield "Borda winners", named(instance.borda_winners)
+    if instance.winner is not None:
+        rest = [gap for i, gap in enumerate(instance.gaps.tolist()) if i != instance.winner]
         yield "gaps D_i", f"{min(rest):.4g} to {max(rest):.4g}" if rest else "none: one arm"
-        yield "hardness H", f"{made.hardness:,.6g}  (sum of 1/D_i^2)"
-    gamma = made.gamma
+        yield "hardness H", f"{instance.hardness:,.6g}  (sum of 1/D_i^2)"
+    gamma = instance.gamma
     if gamma is None:
         yield "gamma (Property 1)", "undefined: there is no Condorcet winner"
     elif math.isinf(gamma):
@@ -102,9 +102,9 @@ def _described(
     else:
         yield "gamma (Property 1)", f"finite, {gamma:.6g}"
     for what, holds in (
-        ("total order", made.total_order),
-        ("strong transitivity", made.strongly_transitive),
-        ("weak transitivity", made.weakly_transitive),
+        ("total order", instance.total_order),
+        ("strong transitivity", instance.strongly_transitive),
+        ("weak transitivity", instance.weakly_transitive),
         ("best responses end in the winner", best_response),
     ):
         yield what, "yes" if holds else "no"

@@ -49,11 +49,11 @@ def simulate(
         if names.count(name) > 1:
             raise BadInput(f"Each policy can be named once in a call. Got '{name}' {names.count(name)} times.")
     specs = [find(name) for name in names]
-    given = _parameters(param or [], names)
-    made = answered_by(parse(problem, n_arms=arms, link=link, seed=problem_seed), answers)
-    made.benchmark_gaps(benchmark)
+    params = _parameters(param or [], names)
+    instance = answered_by(parse(problem, n_arms=arms, link=link, seed=problem_seed), answers)
+    instance.benchmark_gaps(benchmark)
     for spec in specs:  # refuse all that is wrong before the first policy plays
-        resolve(spec, n_arms=made.n_arms, slate_size=slate_size, horizon=rounds, given=given[spec.name])
+        resolve(spec, n_arms=instance.n_arms, slate_size=slate_size, horizon=rounds, words=params[spec.name])
     if plot is not None:
         from multiduel.lab import figures
 
@@ -76,7 +76,7 @@ def simulate(
                 "benchmark": benchmark,
                 "progress": bar(spec.name),
             }
-            results.append(run(spec.name, made, **options, **given[spec.name]))
+            results.append(run(spec.name, instance, **options, **params[spec.name]))
     text = json.dumps([result.to_json() for result in results], allow_nan=False)
     if json_file is not None and json_file != "-":
         write_whole(json_file, text + "\n")
@@ -95,10 +95,10 @@ def simulate(
         screen.print(f"Wrote {path}", markup=False, soft_wrap=True)
 
 
-def _parameters(given: list[str], names: list[str]) -> dict[str, dict[str, Any]]:
+def _parameters(options: list[str], names: list[str]) -> dict[str, dict[str, Any]]:
     """The ``--param`` options by policy. With a single policy its name may be left out."""
     chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
-    for text in given:
+    for text in options:
         left, equals, value = text.partition("=")
         policy, dot, name = left.strip().rpartition(".")
         if not dot and len(names) == 1:

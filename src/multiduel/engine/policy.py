@@ -158,8 +158,8 @@ class Policy:
 
     def _was_single(self, round: Any, arms: Any) -> bool:
         """May this be a slate of one arm that was asked?"""
-        asked = isinstance(round, int) and 1 <= round <= self._round and round not in self._open
-        return asked and isinstance(arms, tuple) and len(arms) == 1
+        past = isinstance(round, int) and 1 <= round <= self._round and round not in self._open
+        return past and isinstance(arms, tuple) and len(arms) == 1
 
     def _not_open(self, round: Any, arms: Any) -> BadInput:
         if not isinstance(round, int) or not 1 <= round <= self._round:
@@ -317,7 +317,7 @@ def make(
         whole("round", round, 0, MOST_ROUNDS, of=name)
         if tally is None and round > 0:
             raise BadInput(f"'round' of '{name}' says how many rounds a tally took. Give it 'tally' too.")
-    chosen = resolve(spec, n_arms=int(n_arms), slate_size=int(slate_size), horizon=horizon, given=params)
+    chosen = resolve(spec, n_arms=int(n_arms), slate_size=int(slate_size), horizon=horizon, words=params)
     policy = Policy(spec, chosen, int(n_arms), np.random.SeedSequence(seed), feature_table(spec, features, int(n_arms)))
     if tally is not None:
         wins = matrix_of(tally, int(n_arms), f"'tally' of '{name}'")
@@ -339,7 +339,7 @@ def restore(saved: dict[str, Any]) -> Policy:
     size = words.pop("slate_size", 2)
     if not all(isinstance(word, str) for word in words):
         raise refuse("a parameter has no name")
-    params = resolve(spec, n_arms=n_arms, slate_size=max(2, number(size, 1, MOST_ARMS, "slate_size")), given=words)
+    params = resolve(spec, n_arms=n_arms, slate_size=max(2, number(size, 1, MOST_ARMS, "slate_size")), words=words)
     policy = Policy(spec, params, n_arms, np.random.SeedSequence(0))
     unpack_all(part(saved, "state", list), leaves(policy._state), "state")
     unpack_all(part(saved, "tally", list), leaves(policy._tally), "tally")

@@ -40,14 +40,14 @@ def find(name: str) -> PolicySpec:
 
 
 def resolve(
-    spec: PolicySpec, *, n_arms: int, slate_size: int = 2, horizon: int | None = None, given: Mapping[str, Any] | None = None
+    spec: PolicySpec, *, n_arms: int, slate_size: int = 2, horizon: int | None = None, words: Mapping[str, Any] | None = None
 ) -> Any:
     """The policy's Params. Names that are not the policy's own go to the machine plugged into it.
 
     ``closing=True`` lets challengers take over where the policy has nothing left to compare and the verdict is open; a number
     in its place is the error of that verdict.
     """
-    rest = dict(given or {})
+    rest = dict(words or {})
     closing = rest.pop("closing", False)
     fields = spec.params._field_defaults
     values: dict[str, Any] = {}
@@ -124,29 +124,29 @@ def _machine(spec: PolicySpec, parameter: Parameter, default: Any, choice: Any, 
     )
 
 
-def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any) -> Any:
+def _value(owner: str, name: str, parameter: Parameter, default: Any, word: Any) -> Any:
     """A word or number as the kernel wants it: of the default's type, so that nothing is compiled twice."""
     where = f"'{name}' of '{owner}'"
     if parameter.choices:
-        if not isinstance(given, str) or given not in parameter.choices:
-            raise BadInput(f"{where} must be one of {', '.join(parameter.choices)}. Got {shortened(given)}.")
-        return type(default)(parameter.choices[given])
+        if not isinstance(word, str) or word not in parameter.choices:
+            raise BadInput(f"{where} must be one of {', '.join(parameter.choices)}. Got {shortened(word)}.")
+        return type(default)(parameter.choices[word])
     if isinstance(default, bool):
-        words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
-        if not isinstance(given, bool) and str(given).lower() not in words:
-            raise BadInput(f"{where} must be true or false. Got {given!r}.")
-        return given if isinstance(given, bool) else words[str(given).lower()]
+        truths = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+        if not isinstance(word, bool) and str(word).lower() not in truths:
+            raise BadInput(f"{where} must be true or false. Got {word!r}.")
+        return word if isinstance(word, bool) else truths[str(word).lower()]
     try:
-        if isinstance(given, bool) or not isinstance(given, str | numbers.Real):
+        if isinstance(word, bool) or not isinstance(word, str | numbers.Real):
             raise ValueError
-        value = float(given)
+        value = float(word)
     except OverflowError:  # an int that no float can hold
         value = math.inf
     except ValueError:
-        raise BadInput(f"{where} must be a number. Got {shortened(given)}.") from None
+        raise BadInput(f"{where} must be a number. Got {shortened(word)}.") from None
     integer = isinstance(default, int)
     if math.isnan(value) or (integer and not math.isinf(value) and value != math.floor(value)):
-        raise BadInput(f"{where} must be a {'whole ' if integer else ''}number. Got {shortened(given)}.")
+        raise BadInput(f"{where} must be a {'whole ' if integer else ''}number. Got {shortened(word)}.")
     limits = (
         (parameter.at_least, "at least", operator.ge),
         (parameter.above, "above", operator.gt),
@@ -155,12 +155,12 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, given: Any
     )
     for limit, words_of, holds in limits:
         if limit is not None and not holds(value, limit):
-            raise BadInput(f"{where} must be {words_of} {limit:g}. Got {shortened(given)}.")
+            raise BadInput(f"{where} must be {words_of} {limit:g}. Got {shortened(word)}.")
     if integer and abs(value) > FOREVER:
-        raise BadInput(f"{where} must be at most {FOREVER:,}. Got {shortened(given)}.")
+        raise BadInput(f"{where} must be at most {FOREVER:,}. Got {shortened(word)}.")
     if not integer and value != 0.0 and not SMALL <= abs(value) <= LARGE and not (math.isinf(default) and math.isinf(value)):
-        raise BadInput(f"{where} must be 0, or from {SMALL:g} to {LARGE:g} in size. Got {shortened(given)}.")
-    return int(given) if integer and isinstance(given, int) else type(default)(value)  # ints stay exact
+        raise BadInput(f"{where} must be 0, or from {SMALL:g} to {LARGE:g} in size. Got {shortened(word)}.")
+    return int(word) if integer and isinstance(word, int) else type(default)(value)  # ints stay exact
 
 
 def describe(params: Any) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def simulate(
     n_arms = problem.n_arms
     horizon = whole("horizon", horizon, 1, FOREVER, of="simulate")
     slate_size = 2 if spec.slate == "two" else whole("slate_size", slate_size, 2, of=policy)
-    inside = resolve(spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, given=params)
+    inside = resolve(spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, words=params)
     if until not in (None, "verdict"):
         raise BadInput(f"'until' of 'simulate' must be 'verdict', or not be given. Got {until!r}.")
     if not 0.0 < verdict_error < 1.0:

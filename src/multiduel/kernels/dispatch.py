@@ -73,10 +73,10 @@ class Generic:
         self.fallback = stub if optional else None
 
     def find(self, cls: type) -> Callable[..., Any]:
-        found = self.table.get(cls, self.fallback)
-        if found is None:
+        implementation = self.table.get(cls, self.fallback)
+        if implementation is None:
             raise TypeError(f"'{self.__name__}' is not implemented for {cls.__module__}.{cls.__qualname__}.")  # type: ignore[attr-defined]
-        return found
+        return implementation
 
     def __call__(self, params: Any, *args: Any) -> Any:
         return self.find(type(params))(params, *args)
@@ -85,9 +85,9 @@ class Generic:
         """Decorator: this function is the implementation for ``cls``. Its parameter names are the stub's."""
 
         def register(function: F) -> F:
-            expected, given = (list(inspect.signature(f).parameters) for f in (self, function))
-            if expected != given:
-                raise TypeError(f"{function.__name__} must take ({', '.join(expected)}). Got ({', '.join(given)}).")
+            expected, names = (list(inspect.signature(f).parameters) for f in (self, function))
+            if expected != names:
+                raise TypeError(f"{function.__name__} must take ({', '.join(expected)}). Got ({', '.join(names)}).")
             self.table[cls] = function
             return function
 
@@ -98,15 +98,15 @@ def generic(stub: Callable[..., Any] | None = None, *, optional: bool = False) -
     """Make a stub generic in the type of its first argument, ``params``. An optional one falls back to the stub's body."""
     if stub is None:
         return functools.partial(generic, optional=optional)
-    made = Generic(stub, optional=optional)
+    function = Generic(stub, optional=optional)
     if JIT:
 
         def typing(params: Any, *args: Any) -> Callable[..., Any]:
-            return _bare(made.find(params.instance_class))
+            return _bare(function.find(params.instance_class))
 
         typing.__signature__ = inspect.signature(_bare(stub))  # type: ignore[attr-defined]
-        overload(made, jit_options=INLINED)(typing)
-    return made
+        overload(function, jit_options=INLINED)(typing)
+    return function
 
 
 def _bare(function: Callable[..., Any]) -> types.FunctionType:

@@ -238,7 +238,7 @@ def _check_contenders(experiment: Experiment) -> None:
     for number, contender in enumerate(experiment.contenders, 1):
         try:
             spec, size = find(contender.policy), experiment.slate_size_of(contender)
-            resolve(spec, n_arms=size, slate_size=size, horizon=experiment.horizon, given=contender.params)
+            resolve(spec, n_arms=size, slate_size=size, horizon=experiment.horizon, words=contender.params)
             contender.check_features(len(contender.features or ()))
         except BadInput as error:
             raise BadInput(f"contender {number}: {error}") from None

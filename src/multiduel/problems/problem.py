@@ -219,9 +219,9 @@ def _checked_names(names: tuple[str, ...], n_arms: int) -> tuple[str, ...]:
 def from_matrix(values: ArrayLike, *, names: Iterable[str] | None = None, label: str | None = None) -> Problem:
     """A problem from a table of P[i, j] = Pr(i beats j)."""
     try:
-        given = () if names is None else tuple(names)
+        labels = () if names is None else tuple(names)
     except TypeError:
         raise BadInput(f"'names' must have one name per arm. Got {shortened(names)}.") from None
-    if names is not None and not given:
+    if names is not None and not labels:
         raise BadInput("'names' must have one name per arm. Got none.")
-    return Problem(np.asarray(preference_matrix(values, names=given)), given, label or "")
+    return Problem(np.asarray(preference_matrix(values, names=labels)), labels, label or "")

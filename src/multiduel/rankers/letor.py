@@ -188,10 +188,10 @@ def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
             score = math.nan
         if not math.isfinite(score):
             raise BadInput(f"{where}: the score must be a finite number. Got '{words[4]}'.")
-        found = scores.setdefault(query, {})
-        if document in found:
+        of_query = scores.setdefault(query, {})
+        if document in of_query:
             raise BadInput(f"{where}: document '{document}' must come once for query '{query}'. Got it twice.")
-        found[document] = score
+        of_query[document] = score
     if not scores:
         raise BadInput(f"'{path}' must hold a line per retrieved document. Got none.")
     return scores

@@ -51,8 +51,8 @@ def run_file(path: str | os.PathLike[str], *, name: str = "") -> Ranker:
     scores = read_run(path)
 
     def score(query: Query) -> Floats:
-        found = scores.get(query.id, {})
-        return np.array([found.get(document, -np.inf) for document in query.documents])
+        of_query = scores.get(query.id, {})
+        return np.array([of_query.get(document, -np.inf) for document in query.documents])
 
     return Ranker(name or Path(path).name, score)
 
