@@ -16,13 +16,14 @@ def largest(values: Floats) -> float:
     Integer views of non-negative doubles sort like the doubles, and their maximum vectorises where the doubles' does not.
     """
     keys = values.view(np.int64)
-    best = keys[0]
-    at = 0
+    first = keys[0]
+    best = first
     for k in range(keys.shape[0]):
         best = keys[k] if keys[k] > best else best
-    for k in range(keys.shape[0]):
-        at = k if keys[k] == best else at
-    return values[at]
+    keys[0] = best  # for a moment: to see the double that these bits are
+    value = values[0]
+    keys[0] = first
+    return value
 
 
 @kernel

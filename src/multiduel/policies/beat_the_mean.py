@@ -19,7 +19,9 @@ Deviates   nothing in BTM: constant = 0 stands for the paper's 3, or 1 where gam
         drop the arm z with the smallest phat, ties at random; delete all comparisons with z
     play argmax phat over A to the end, ties at random
 
-Fewest comparisons are counted as asked, so that late answers do not pile up on one arm. The end is one commitment.
+Fewest comparisons are counted as asked, so that late answers do not pile up on one arm. The end is one commitment. The arms with
+the fewest wait in a pool, which is filled when it is empty; and the extremes of n and phat are looked for again only when the
+arm that has one of them moves. So a duel costs the same with many arms as with few.
 
 >>> from multiduel import make
 >>> make("btm", n_arms=5, seed=0, horizon=1000, gamma=1.2).ask().round
@@ -42,7 +44,8 @@ from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import pick
 from multiduel.kernels.random import below, uniform
 
-SIZE, WINNER = 0, 1  # places in `progress`
+SIZE, WINNER, WAITING, LOWEST, HIGHEST, AT_LEAST = 0, 1, 2, 3, 4, 5  # places in `progress`
+LEAST, LOW, HIGH, C = 0, 1, 2, 3  # places in `extremes`
 NONE = -1
 
 
@@ -71,7 +74,9 @@ class State(NamedTuple):
     asked_with: Floats  # f8[K, K]  the same split by opponent, to be deleted with it
     n_with: Floats  # f8[K, K]
     w_with: Floats  # f8[K, K]
-    progress: Ints  # i8[2]     |A|; the arm committed to, or NONE
+    pool: Ints  # i8[K]     those of A with the fewest comparisons asked, ascending, in pool[:waiting]
+    progress: Ints  # i8[6]     |A|; the arm committed to, or NONE; waiting; arms of LOW and HIGH; arms with n = LEAST
+    extremes: Floats  # f8[4]     over A: min n, min phat, max phat; c(min n)
     radius: Floats  # f8[2]     c(n) = radius[0] / sqrt(n); stop when min n reaches radius[1]
 
 
@@ -108,7 +113,6 @@ def comparisons_enough(params: PAC, n_arms: int) -> float:
 
 def fresh(radius: tuple[float, float], n_arms: int) -> State:
     K = n_arms
-    progress = np.array([K, 0 if K == 1 else NONE])
     return State(
         A=np.arange(K),
         active=np.ones(K, np.int64),
@@ -119,7 +123,9 @@ def fresh(radius: tuple[float, float], n_arms: int) -> State:
         asked_with=np.zeros((K, K)),
         n_with=np.zeros((K, K)),
         w_with=np.zeros((K, K)),
-        progress=progress,
+        pool=np.zeros(K, np.int64),
+        progress=np.array([K, 0 if K == 1 else NONE, 0, 0, 0, K]),
+        extremes=np.array([0.0, 0.5, 0.5, 1.0]),
         radius=np.array(radius),
     )
 
@@ -147,9 +153,36 @@ def sound(params: BTM | PAC, state: State, n_arms: int, round: int) -> dict[str,
         "asked_with": validity.counts(state.asked_with),
         "n_with": validity.counts(state.n_with),
         "w_with": validity.between(state.w_with, 0.0, state.n_with),
-        "progress": here and validity.arms(winner, K, none=True),
+        "pool": here and queued(state, active),
+        "progress": here and validity.arms(winner, K, none=True) and held_by(state, active),
+        "extremes": here and validity.close(state.extremes, extremes_of(state, active)),
         "radius": validity.close(state.radius, radius_of(params, K)),
     }
+
+
+def queued(state: State, active: Any) -> bool:
+    """Those who wait are active, in their order, and have the fewest comparisons asked."""
+    waiting = int(state.progress[WAITING])
+    if not (0 <= waiting <= len(state.A) and validity.arms(state.pool, len(state.A))):
+        return False
+    pool = state.pool[:waiting]
+    fewest = state.asked[active].min()
+    return bool(active[pool].all() and (np.diff(pool) > 0).all() and (state.asked[pool] == fewest).all())
+
+
+def extremes_of(state: State, active: Any) -> Floats:
+    least = float(state.n[active].min())
+    c = state.radius[0] / math.sqrt(least) if least > 0.0 else 1.0
+    return np.array([least, state.phat[active].min(), state.phat[active].max(), c])
+
+
+def held_by(state: State, active: Any) -> bool:
+    """The arms that the extremes are said to be of have them."""
+    lowest, highest, at_least = (int(state.progress[place]) for place in (LOWEST, HIGHEST, AT_LEAST))
+    if not (validity.arms(np.array([lowest, highest]), len(state.A)) and active[lowest] and active[highest]):
+        return False
+    alike = state.phat[lowest] == state.extremes[LOW] and state.phat[highest] == state.extremes[HIGH]
+    return bool(alike and at_least == np.count_nonzero(state.n[active] == state.extremes[LEAST]))
 
 
 @ask.implement(BTM)
@@ -161,7 +194,7 @@ def choose(params: BTM | PAC, state: State, rng: Stream, round: int, limit: int,
         slate[0] = progress[WINNER]
         return 1, limit
     size = progress[SIZE]
-    b = pick(state.asked, A, size, -1.0, rng)
+    b = next_in_turn(state, rng)
     if params.self_duels:
         other = A[below(rng, size)]
     else:
@@ -178,6 +211,26 @@ def choose(params: BTM | PAC, state: State, rng: Stream, round: int, limit: int,
     return 2, 1
 
 
+@kernel
+def next_in_turn(state: State, rng: Stream) -> int:
+    """An arm of A with the fewest comparisons asked, uniform among ties."""
+    pool, progress = state.pool, state.progress
+    if progress[WAITING] == 0:
+        fewest = math.inf
+        for a in range(progress[SIZE]):
+            fewest = min(fewest, state.asked[state.A[a]])
+        for a in range(progress[SIZE]):
+            pool[progress[WAITING]] = state.A[a]
+            progress[WAITING] += 1 if state.asked[state.A[a]] == fewest else 0
+    waiting = progress[WAITING]
+    place = below(rng, waiting) if waiting > 1 else 0
+    b = pool[place]
+    progress[WAITING] = waiting - 1
+    for a in range(place, waiting - 1):  # in their order, so that a draw means the same arm as without the pool
+        pool[a] = pool[a + 1]
+    return b
+
+
 @tell.implement(BTM)
 @tell.implement(PAC)
 def learn(params: BTM | PAC, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
@@ -190,31 +243,52 @@ def count(state: State, b: int, other: int, won: float, lost: float, rng: Stream
     n, w, phat = state.n, state.w, state.phat
     if state.active[b] == 0 or state.active[other] == 0 or state.progress[WINNER] != NONE or won + lost == 0.0:
         return
+    progress, extremes = state.progress, state.extremes
+    progress[AT_LEAST] -= 1 if n[b] == extremes[LEAST] else 0
     n[b] += won + lost
     w[b] += won
     state.n_with[b, other] += won + lost
     state.w_with[b, other] += won
     phat[b] = w[b] / n[b]
-    least = math.inf
-    low = math.inf
-    high = -math.inf
-    for a in range(state.progress[SIZE]):
-        k = state.A[a]
-        least = min(least, n[k])
-        low = min(low, phat[k])
-        high = max(high, phat[k])
-    c = state.radius[0] / math.sqrt(least) if least > 0.0 else 1.0
-    if low + c <= high - c:
-        least = drop(state, pick(phat, state.A, state.progress[SIZE], -1.0, rng))
-    if state.progress[SIZE] == 1 or least >= state.radius[1]:
-        state.progress[WINNER] = pick(phat, state.A, state.progress[SIZE], 1.0, rng)
+    if b == progress[LOWEST] or b == progress[HIGHEST] or progress[AT_LEAST] <= 0:
+        find_extremes(state)
+    elif phat[b] < extremes[LOW]:
+        extremes[LOW] = phat[b]
+        progress[LOWEST] = b
+    elif phat[b] > extremes[HIGH]:
+        extremes[HIGH] = phat[b]
+        progress[HIGHEST] = b
+    if extremes[LOW] + extremes[C] <= extremes[HIGH] - extremes[C]:
+        drop(state, pick(phat, state.A, progress[SIZE], -1.0, rng))
+    if progress[SIZE] == 1 or extremes[LEAST] >= state.radius[1]:
+        progress[WINNER] = pick(phat, state.A, progress[SIZE], 1.0, rng)
 
 
 @kernel
-def drop(state: State, z: int) -> float:
-    """z leaves; all comparisons with it are deleted. Returns the smallest n left."""
+def find_extremes(state: State) -> None:
+    progress, extremes = state.progress, state.extremes
+    extremes[LEAST] = math.inf
+    extremes[LOW] = math.inf
+    extremes[HIGH] = -math.inf
+    for a in range(progress[SIZE]):
+        k = state.A[a]
+        if state.n[k] < extremes[LEAST]:
+            extremes[LEAST] = state.n[k]
+            progress[AT_LEAST] = 0
+        progress[AT_LEAST] += 1 if state.n[k] == extremes[LEAST] else 0
+        if state.phat[k] < extremes[LOW]:
+            extremes[LOW] = state.phat[k]
+            progress[LOWEST] = k
+        if state.phat[k] > extremes[HIGH]:
+            extremes[HIGH] = state.phat[k]
+            progress[HIGHEST] = k
+    extremes[C] = state.radius[0] / math.sqrt(extremes[LEAST]) if extremes[LEAST] > 0.0 else 1.0
+
+
+@kernel
+def drop(state: State, z: int) -> None:
+    """z leaves; all comparisons with it are deleted."""
     kept = 0
-    least = math.inf
     state.active[z] = 0
     for a in range(state.progress[SIZE]):
         k = state.A[a]
@@ -226,9 +300,9 @@ def drop(state: State, z: int) -> float:
         state.n[k] -= state.n_with[k, z]
         state.w[k] -= state.w_with[k, z]
         state.phat[k] = state.w[k] / state.n[k] if state.n[k] > 0.0 else 0.5
-        least = min(least, state.n[k])
     state.progress[SIZE] = kept
-    return least
+    state.progress[WAITING] = 0
+    find_extremes(state)
 
 
 @recommend.implement(BTM)

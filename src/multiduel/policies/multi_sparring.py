@@ -35,7 +35,6 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.choice import seat
 from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, seats, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.machines import ucb, walk
@@ -61,8 +60,10 @@ class State(NamedTuple):
     taken: Ints  # i8[K]  seats of each place of the last slate
     when: Ints  # i8[MEMORY]  rounds remembered
     where: Ints  # i8[MEMORY, m]  the place in the slate that each seat's arm had
-    won: Floats  # f8[m]  scratch: weight of the duels won by each seat
+    sitting: Floats  # f8[m]  scratch: seats of each place
+    won: Floats  # f8[m]  scratch: weight of the duels that a seat of each place won; with coins, that each seat won
     lost: Floats  # f8[m]
+    spare: Floats  # f8[2 m]  scratch
 
 
 @init.implement(Params)
@@ -75,8 +76,10 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
         taken=np.ones(n_arms, np.int64),
         when=np.zeros(MEMORY, np.int64),
         where=np.zeros((MEMORY, m), np.int64),
+        sitting=np.zeros(m),
         won=np.zeros(m),
         lost=np.zeros(m),
+        spare=np.zeros(2 * m),
     )
 
 
@@ -90,8 +93,10 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
         "taken": validity.counts(state.taken, params.slate_size),
         "when": validity.counts(state.when, round),
         "where": validity.counts(state.where, params.slate_size - 1),
+        "sitting": validity.SCRATCH,
         "won": validity.SCRATCH,
         "lost": validity.SCRATCH,
+        "spare": validity.SCRATCH,
     }
 
 
@@ -108,10 +113,14 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
             arm[q] = advance(params.machine, state.S, q, round, rng)
             # A machine holds on the understanding that a round feeds it at most one loss.
             held[q] = hold(params.machine, state.S, q, arm[q], FOREVER) if params.credit == FRACTION else 1
-        n = seat(slate, state.taken, n, arm[q])
         place = 0
-        while slate[place] != arm[q]:
+        while place < n and slate[place] != arm[q]:
             place += 1
+        if place == n:
+            slate[n] = arm[q]
+            state.taken[n] = 0
+            n += 1
+        state.taken[place] += 1
         where[q] = place
         rounds = min(rounds, held[q])
     if n > 1:
@@ -119,9 +128,10 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     for q in range(m):
         held[q] -= rounds
     if n == 1 and m > 1:  # nothing to compare: all that the seats have are each other
-        begin(state)
-        meet_duplicates(params, state, where, rounds, rng)
-        reward(params, state, where, slate, rounds, rng)
+        state.sitting[0] = m
+        state.won[0] = 0.0
+        state.lost[0] = 0.0
+        reward(params, state, where, slate, 1, rounds, rng)
     return n, rounds
 
 
@@ -130,55 +140,77 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
     row = round % MEMORY
     if state.when[row] != round:
         return
-    where = state.where[row]
-    for q in range(where.shape[0]):
-        if where[q] >= slate.shape[0]:  # a snapshot that does not agree with its open slates
-            return
-    begin(state)
-    for q in range(where.shape[0]):
-        for r in range(where.shape[0]):
-            if where[q] != where[r]:
-                state.won[q] += wins[where[q], where[r]]
-                state.lost[q] += wins[where[r], where[q]]
-    meet_duplicates(params, state, where, 1, rng)
-    reward(params, state, where, slate, 1, rng)
-
-
-@kernel
-def begin(state: State) -> None:
-    for q in range(state.won.shape[0]):
-        state.won[q] = 0.0
-        state.lost[q] = 0.0
-
-
-@kernel
-def meet_duplicates(params: Params, state: State, where: Ints, rounds: int, rng: Stream) -> None:
-    """Two seats with the same arm: what they make of each other."""
-    if params.duplicates == SKIP:
+    where, sitting, won, lost = state.where[row], state.sitting, state.won, state.lost
+    n = slate.shape[0]
+    if n > sitting.shape[0]:
         return
-    by_coin = params.duplicates == COIN or (params.duplicates == AUTO and where.shape[0] == 2)
     for q in range(where.shape[0]):
-        for r in range(q + 1, where.shape[0]):
+        if where[q] >= n:  # a snapshot that does not agree with its open slates
+            return
+    for a in range(n):
+        sitting[a] = 0.0
+        lost[a] = 0.0
+    for q in range(where.shape[0]):
+        sitting[where[q]] += 1.0
+    for a in range(n):  # every pair of places once: seats with the same arm share its duels
+        total = 0.0
+        for b in range(n):
+            total += wins[a, b] * sitting[b]
+            lost[b] += wins[a, b] * sitting[a]
+        won[a] = total
+    reward(params, state, where, slate, n, 1, rng)
+
+
+@kernel
+def reward(params: Params, state: State, where: Ints, slate: Ints, n: int, rounds: int, rng: Stream) -> None:
+    """Seats with the same arm make of each other what ``duplicates`` says; then Feedback(S_q, .)."""
+    by_coin = params.duplicates == COIN or (params.duplicates == AUTO and where.shape[0] == 2)
+    if by_coin:
+        toss_among_duplicates(state, where, rounds, rng)
+    else:
+        if params.duplicates != SKIP:
+            for a in range(n):
+                state.won[a] += 0.5 * rounds * (state.sitting[a] - 1.0)
+                state.lost[a] += 0.5 * rounds * (state.sitting[a] - 1.0)
+        if params.credit == FRACTION:
+            for a in range(n):
+                state.won[a], state.lost[a] = share(state.won[a], state.lost[a], rounds)
+    for q in range(where.shape[0]):
+        seated = q if by_coin else where[q]
+        won, lost = state.won[seated], state.lost[seated]
+        if by_coin and params.credit == FRACTION:
+            won, lost = share(won, lost, rounds)
+        if won + lost > 0.0:  # a seat without a duel gets no feedback
+            feedback(params.machine, state.S, q, slate[where[q]], won, lost, rng)
+
+
+@kernel
+def share(won: float, lost: float, rounds: int) -> tuple[float, float]:
+    """The mean of duels, as so many rounds: rounded, so that sums are exact and arms of equal record tie."""
+    if won + lost == 0.0:
+        return 0.0, 0.0
+    part = math.floor(won / (won + lost) / GRAIN + 0.5) * GRAIN * rounds
+    return part, rounds - part
+
+
+@kernel
+def toss_among_duplicates(state: State, where: Ints, rounds: int, rng: Stream) -> None:
+    """A coin for every two seats with the same arm. From here on ``won`` and ``lost`` are by seat."""
+    m = where.shape[0]
+    for q in range(m):  # by place until now: kept aside, since a seat may overwrite a place that a later seat needs
+        state.spare[q] = state.won[where[q]]
+        state.spare[m + q] = state.lost[where[q]]
+    for q in range(m):
+        state.won[q] = state.spare[q]
+        state.lost[q] = state.spare[m + q]
+    for q in range(m):
+        for r in range(q + 1, m):
             if where[q] == where[r]:
-                heads = walk.toss(walk.TOSS if by_coin else walk.HALF, rounds, rng)
+                heads = walk.toss(walk.TOSS, rounds, rng)
                 state.won[q] += heads
                 state.lost[q] += rounds - heads
                 state.won[r] += rounds - heads
                 state.lost[r] += heads
-
-
-@kernel
-def reward(params: Params, state: State, where: Ints, slate: Ints, rounds: int, rng: Stream) -> None:
-    """Feedback(S_q, .): the duels themselves, or their mean. A seat without a duel gets none."""
-    for q in range(where.shape[0]):
-        won = state.won[q]
-        lost = state.lost[q]
-        if won + lost == 0.0:
-            continue
-        if params.credit == FRACTION:  # rounded, so that sums are exact and arms of equal record tie
-            won = math.floor(won / (won + lost) / GRAIN + 0.5) * GRAIN * rounds
-            lost = rounds - won
-        feedback(params.machine, state.S, q, slate[where[q]], won, lost, rng)
 
 
 @seats.implement(Params)
