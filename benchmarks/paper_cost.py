@@ -35,7 +35,7 @@ def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
             options = {
                 "horizon": experiment.horizon,
                 "slate_size": contender.slate_size or experiment.slate_size,
-                "checkpoints": experiment.marks(),
+                "checkpoints": experiment.marks_of(contender),
                 "reset_horizon": experiment.reset_horizon,
                 "threads": 1,
                 **contender.params,

@@ -96,9 +96,13 @@ def report(
 
 @app.command()
 def paper(
+    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="More files of --mslr.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of results. Default: results/paper, or results/paper-quick.")] = None,
     data: Data = None,
-    mslr: Annotated[str | None, typer.Option(metavar="FILE", help="Matrix of the MSLR panels, in the data folder.")] = None,
+    mslr: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE...", help="Learning-to-rank files: the rankers' matrix is made of them.")
+    ] = None,
+    matrix: Annotated[str | None, typer.Option(metavar="FILE", help="A ready matrix of the rankers, in the data folder.")] = None,
     threads: Threads = None,
     cluster: Cluster = None,
     quick: Quick = False,
@@ -111,7 +115,20 @@ def paper(
     from multiduel.lab.paper import reproduction as whole_paper
 
     folder = out or Path("results", "paper-quick" if quick else "paper")
-    page = whole_paper.paper(folder, quick=quick, data=data, mslr=mslr, threads=threads, cluster=cluster, watch=progress_line)
+    if files and not mslr:
+        raise BadInput(f"Files are for '--mslr FILE...'. Got '{files[0]}' without it.")
+    say = (lambda line: None) if sys.stderr.isatty() else (lambda line: print(line, file=sys.stderr, flush=True))
+    page = whole_paper.paper(
+        folder,
+        quick=quick,
+        data=data,
+        matrix=matrix,
+        mslr=[*(mslr or ()), *(files or ())],
+        threads=threads,
+        cluster=cluster,
+        watch=progress_line,
+        say=say,
+    )
     print(f"Wrote {page}")
 
 

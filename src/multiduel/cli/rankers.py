@@ -44,6 +44,7 @@ def matrix(
     clicks: Clicks = "informational",
     method: Method = "probabilistic",
     comparisons: Annotated[int, typer.Option(min=2, help="Users per pair of rankers.")] = 10_000,
+    ties: Annotated[str, typer.Option(help="half, or left-out: wins among decided comparisons, as published.")] = "half",
     depth: Depth = 10,
     direction: Direction = "descending",
     run: Runs = None,
@@ -65,7 +66,9 @@ def matrix(
     parts = out.with_suffix(".parts")
     label = f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs"
     with progress([label]) as bar:
-        estimate = estimate_matrix(problem, comparisons=comparisons, seed=seed, threads=threads, parts=parts, progress=bar(label))
+        estimate = estimate_matrix(
+            problem, comparisons=comparisons, ties=ties, seed=seed, threads=threads, parts=parts, progress=bar(label)
+        )
     written = estimate.write(out)
     remove_parts(parts)
     made, ndcg = estimate.problem, lineup.ndcg()

@@ -42,6 +42,7 @@ from multiduel.problems import BENCHMARKS
 
 # What would only fill the memory is refused.
 MOST = {"horizon": FOREVER, "runs": 1_000_000, "checkpoints": 100_000, "seed": MOST_SEED}
+SPACINGS = ("log", "both")
 KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 
 
@@ -83,7 +84,9 @@ class Experiment:
     horizon: int
     runs: int = 50
     seed: int = 0
-    checkpoints: int | tuple[int, ...] = 50  # so many, evenly spaced on a logarithmic axis; or the rounds themselves
+    checkpoints: int | tuple[int, ...] = 50  # so many, spaced as ``spacing`` says; or the rounds themselves
+    spacing: str = "log"  # evenly on a logarithmic axis; "both": half of them so, half evenly on a linear one
+    horizons: int | tuple[int, ...] | None = None  # the checkpoints of policies that are told each as their end; None: the same
     regret: str = "average"
     benchmark: str = "condorcet"
     reset_horizon: bool = True  # policies that must know the horizon play one run per checkpoint, told it ends there
@@ -96,12 +99,17 @@ class Experiment:
 
     def marks(self) -> Ints:
         """The rounds at which regret is recorded."""
-        if not isinstance(self.checkpoints, int):
-            return np.array(self.checkpoints, np.int64)
-        if self.checkpoints == 1:
-            return np.array([self.horizon])
-        spaced = np.geomspace(1, self.horizon, self.checkpoints)
-        return np.unique(spaced.astype(np.int64).clip(1, self.horizon))
+        return _rounds(self.checkpoints, self.horizon, self.spacing)
+
+    def marks_of(self, contender: Contender) -> Ints:
+        """The same for one contender: those that play a run per checkpoint may have fewer."""
+        if self.horizons is None or not self.plays_again(contender):
+            return self.marks()
+        return _rounds(self.horizons, self.horizon, "log")
+
+    def plays_again(self, contender: Contender) -> bool:
+        """Does it play a run of its own for each checkpoint, told that it ends there?"""
+        return self.reset_horizon and not find(contender.policy).anytime
 
     def contender(self, id: str) -> Contender:
         for contender in self.contenders:
@@ -120,6 +128,19 @@ class Experiment:
     def to_json(self) -> dict[str, Any]:
         """What ``from_json`` takes back."""
         return dataclasses.asdict(self)
+
+
+def _rounds(marks: int | tuple[int, ...], horizon: int, spacing: str) -> Ints:
+    """The rounds themselves, of a list or of how many there are to be."""
+    if not isinstance(marks, int):
+        return np.array(marks, np.int64)
+    if marks == 1:
+        return np.array([horizon])
+    if spacing == "both":
+        spaced = np.concatenate([np.geomspace(1, horizon, marks - marks // 2), np.linspace(1, horizon, marks // 2)])
+    else:
+        spaced = np.geomspace(1, horizon, marks)
+    return np.unique(spaced.astype(np.int64).clip(1, horizon))
 
 
 def load(path: str | os.PathLike[str]) -> Experiment:
@@ -151,11 +172,10 @@ def from_json(table: Mapping[str, Any], where: str | os.PathLike[str]) -> Experi
 def quick(experiment: Experiment) -> Experiment:
     """A small version for a first look, in a folder of its own."""
     horizon = min(experiment.horizon, 10_000)
-    marks: int | tuple[int, ...]
-    if isinstance(experiment.checkpoints, int):
-        marks = min(experiment.checkpoints, 20)
-    else:
-        marks = (*(mark for mark in experiment.checkpoints if mark < horizon), horizon)
+
+    def fewer(marks: int | tuple[int, ...]) -> int | tuple[int, ...]:
+        return min(marks, 20) if isinstance(marks, int) else (*(mark for mark in marks if mark < horizon), horizon)
+
     return dataclasses.replace(
         experiment,
         name=f"{experiment.name}-quick",
@@ -163,7 +183,8 @@ def quick(experiment: Experiment) -> Experiment:
         contenders=tuple(dataclasses.replace(c, runs=c.runs and min(c.runs, 5)) for c in experiment.contenders),
         horizon=horizon,
         runs=min(experiment.runs, 5),
-        checkpoints=marks,
+        checkpoints=fewer(experiment.checkpoints),
+        horizons=None if experiment.horizons is None else fewer(experiment.horizons),
     )
 
 
@@ -182,7 +203,10 @@ def _experiment(table: dict[str, Any]) -> Experiment:
     for key, least in (("slate_size", 2), ("horizon", 1), ("runs", 1), ("seed", 0)):
         if key in table:
             table[key] = whole(key, table[key], least, MOST.get(key), of="experiment")
-    table["checkpoints"] = _checkpoints(table.get("checkpoints", 50), table["horizon"])
+    table["checkpoints"] = _checkpoints("checkpoints", table.get("checkpoints", 50), table["horizon"])
+    if table.get("horizons") is not None:
+        table["horizons"] = _checkpoints("horizons", table["horizons"], table["horizon"])
+    choice("spacing", table.get("spacing", "log"), SPACINGS)
     choice("regret", table.get("regret", "average"), REGRETS)
     choice("benchmark", table.get("benchmark", "condorcet"), BENCHMARKS)
     truth("reset_horizon", table.get("reset_horizon", True))
@@ -246,14 +270,14 @@ def _check_contenders(experiment: Experiment) -> None:
             raise BadInput(f"contender {number}: each needs a 'label' of its own. Got '{contender.label}' twice.")
 
 
-def _checkpoints(value: Any, horizon: int) -> int | tuple[int, ...]:
+def _checkpoints(name: str, value: Any, horizon: int) -> int | tuple[int, ...]:
     if not isinstance(value, list | tuple):
-        return whole("checkpoints", value, 1, MOST["checkpoints"], of="experiment")
-    marks = tuple(whole("checkpoints", mark, 1, of="experiment") for mark in value)
+        return whole(name, value, 1, MOST["checkpoints"], of="experiment")
+    marks = tuple(whole(name, mark, 1, of="experiment") for mark in value)
     if not marks or any(b <= a for a, b in itertools.pairwise(marks)):
-        raise BadInput(f"'checkpoints' must be rounds in ascending order. Got {list(marks)[:8]}.")
+        raise BadInput(f"'{name}' must be rounds in ascending order. Got {list(marks)[:8]}.")
     if marks[-1] > horizon:
-        raise BadInput(f"'checkpoints' must not pass the horizon, {horizon}. Got {marks[-1]}.")
+        raise BadInput(f"'{name}' must not pass the horizon, {horizon}. Got {marks[-1]}.")
     return marks
 
 

@@ -184,7 +184,7 @@ class Folder:
 
     def _result(self, contender: Contender) -> Result:
         """What ``simulate`` would have returned for all runs of a contender."""
-        experiment, marks = self.experiment, self.experiment.marks()
+        experiment, marks = self.experiment, self.experiment.marks_of(contender)
         blocks = self._blocks_of(contender)
         parts = [self._part_at_hand(block) for block in blocks]
         tables, facts = [table for table, _ in parts], [facts for _, facts in parts]
@@ -235,7 +235,8 @@ class Folder:
             return None
         if facts.get("fingerprint") != self.fingerprint:
             raise BadInput(f"'{path}' is a part of another experiment. Choose another folder, or remove it.")
-        return (table, facts) if table.num_rows == block.runs * len(self.experiment.marks()) else None
+        marks = self.experiment.marks_of(self.experiment.contender(block.contender))
+        return (table, facts) if table.num_rows == block.runs * len(marks) else None
 
 
 def read(folder: str | Path) -> Panel:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from multiduel.engine.registry import find
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
 from multiduel.inputs import BadInput
@@ -39,7 +38,7 @@ class Task:
 def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
     """What must be played for a block of an experiment."""
     contender = experiment.contender(block.contender)
-    marks = experiment.marks()
+    marks = experiment.marks_of(contender)
     options = {
         "horizon": experiment.horizon,
         "slate_size": experiment.slate_size_of(contender),
@@ -52,8 +51,7 @@ def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
         "reset_horizon": experiment.reset_horizon,
         "features": contender.features,
     }
-    again = experiment.reset_horizon and not find(contender.policy).anytime
-    rounds = block.runs * float(marks.sum() if again else experiment.horizon)
+    rounds = block.runs * float(marks.sum() if experiment.plays_again(contender) else experiment.horizon)
     return Task(block, contender.policy, problem, options, contender.params, rounds, code_digest(contender.policy))
 
 

@@ -21,13 +21,14 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints
 from multiduel.files import is_draft, write_whole
-from multiduel.inputs import MOST_SEED, BadInput, whole
+from multiduel.inputs import MOST_SEED, BadInput, choice, whole
 from multiduel.kernels.contract import compare
 from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, write_csv
 from multiduel.problems.files import write_table
 from multiduel.rankers.world import ClickProblem
 
+TIES = ("half", "left-out")
 BATCH = 32  # pairs whose result is stored together
 STRIDE = 20_000  # comparisons between two looks at Ctrl-C
 FORMAT = "multiduel-preference-matrix-1"
@@ -66,17 +67,20 @@ def estimate_matrix(
     clicks: ClickProblem,
     *,
     comparisons: int = 10_000,
+    ties: str = "half",
     seed: int = 0,
     threads: int | None = None,
     parts: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Estimate:
-    """P[i, j] = chance that ranker i beats ranker j, ties half, from so many users per pair.
+    """P[i, j] = chance that ranker i beats ranker j, from so many users per pair. ``ties`` count half, as in a duel that must
+    be decided; or they are left out, as in the published matrices: wins among decided comparisons.
 
     With ``parts``, a folder, finished batches are kept there and a run that was stopped goes on from them; the
     folder is removed by whoever has stored the result. ``progress`` is called with the share of pairs done.
     """
     of = "estimate_matrix"
+    choice("ties", ties, TIES)
     comparisons, seed = whole("comparisons", comparisons, 2, 1 << 62, of=of), whole("seed", seed, 0, MOST_SEED, of=of)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = whole("threads", threads, 1, 1024, of=of) if threads is not None else cores
@@ -128,7 +132,8 @@ def estimate_matrix(
             for future in waiting:
                 future.cancel()
             raise
-    return _estimate(clicks, pairs, np.concatenate([sums for sums in found if sums is not None]), comparisons, about)
+    sums = np.concatenate([part for part in found if part is not None])
+    return _estimate(clicks, pairs, sums, comparisons, {**about, "ties": ties})
 
 
 def count_wins(
@@ -147,12 +152,19 @@ def count_wins(
 def _estimate(clicks: ClickProblem, pairs: Ints, sums: Floats, N: int, about: dict[str, Any]) -> Estimate:
     K = clicks.n_arms
     P, errors = np.full((K, K), 0.5), np.zeros((K, K))
-    mean = sums[:, 0] / N
-    error = np.sqrt(np.maximum(0.0, sums[:, 1] / N - mean**2) / (N - 1))
+    if about["ties"] == "half":
+        mean = sums[:, 0] / N
+        error = np.sqrt(np.maximum(0.0, sums[:, 1] / N - mean**2) / (N - 1))
+    else:  # a tie is a win of 1/2: it adds 1/2 to the wins and 1/4 to their squares
+        tied = 4.0 * (sums[:, 0] - sums[:, 1])
+        decided = N - tied
+        mean = np.where(decided > 0.0, (sums[:, 0] - 0.5 * tied) / np.maximum(decided, 1.0), 0.5)
+        error = np.sqrt(np.where(decided > 1.0, mean * (1.0 - mean), 0.25) / np.maximum(decided - 1.0, 1.0))
     i, j = pairs.T
     P[i, j], P[j, i] = mean, 1.0 - mean
     errors[i, j] = errors[j, i] = error
-    label = f"{K} rankers, {clicks.clicks.name} clicks, {clicks.method}"
+    convention = "" if about["ties"] == "half" else ", wins among decided comparisons"
+    label = f"{K} rankers, {clicks.clicks.name} clicks, {clicks.method}{convention}"
     problem = Problem(P, clicks.lineup.names, label)
     return Estimate(problem, errors, N, {**about, "result": problem.to_json()})
 

@@ -37,8 +37,16 @@ class Picture:
     caption: str
 
 
-Block = Heading | Text | Table | Picture
-MARKS = {"holds": "good", "fails": "bad", "depends": "middling", "open": "dim", "vacuous": "dim"}
+@dataclass(frozen=True)
+class Fold:
+    """Blocks behind a line to click on; in Markdown below it."""
+
+    summary: str
+    blocks: Sequence[Block]
+
+
+Block = Heading | Text | Table | Picture | Fold
+MARKS = {"holds": "good", "fails": "bad", "open": "dim", "vacuous": "dim"}  # by the first word of a cell, up to its colon
 
 
 def markdown(blocks: Sequence[Block], folder: Path) -> str:
@@ -49,6 +57,8 @@ def markdown(blocks: Sequence[Block], folder: Path) -> str:
             out.append(f"{'#' * block.level} {block.text}")
         elif isinstance(block, Text):
             out.append(block.text)
+        elif isinstance(block, Fold):
+            out.append(f"**{block.summary}**\n\n{markdown(block.blocks, folder).rstrip()}")
         elif isinstance(block, Picture):
             out.append(f"![{block.caption}]({block.file.relative_to(folder).as_posix()})\n\n*{block.caption}*")
         else:
@@ -79,6 +89,9 @@ def _html(block: Block) -> str:
         return f'<h{block.level} id="{_anchor(block.text)}">{_inline(block.text)}</h{block.level}>'
     if isinstance(block, Text):
         return f"<p>{_inline(block.text)}</p>"
+    if isinstance(block, Fold):
+        inside = "\n".join(_html(each) for each in block.blocks)
+        return f"<details><summary>{_inline(block.summary)}</summary>\n{inside}\n</details>"
     if isinstance(block, Picture):
         data = base64.b64encode(block.file.read_bytes()).decode()
         kind = "svg+xml" if block.file.suffix == ".svg" else "png"
@@ -91,8 +104,9 @@ def _html(block: Block) -> str:
 
 
 def _cell(block: Table, column: int, cell: str) -> str:
-    if cell in MARKS:
-        return f'<td><span class="mark {MARKS[cell]}">{cell}</span></td>'
+    word, colon, rest = cell.partition(":")
+    if word in MARKS and (colon or not rest):
+        return f'<td><span class="mark {MARKS[word]}">{word}</span>{_inline(rest)}</td>'
     return f"<td{_align(block, column)}>{_inline(cell)}</td>"
 
 
@@ -122,6 +136,7 @@ h2 { font-size: 1.3rem; margin: 2.4rem 0 .6rem; padding-top: .6rem; border-top: 
 h3 { font-size: 1.02rem; margin: 1.6rem 0 .2rem; }
 p { max-width: 56rem; margin: .5rem 0; }
 figure { margin: 1.2rem 0; } figure img { max-width: 100%; height: auto; }
+figure img { display: block; }
 figcaption { color: #57606a; font-size: 13px; max-width: 56rem; }
 .wide { overflow-x: auto; margin: .6rem 0; }
 table { border-collapse: collapse; font-size: 13px; }
@@ -133,5 +148,8 @@ th { border-bottom: 1.5px solid #8b949e; font-weight: 600; } td { border-bottom:
 .middling { background: #fdf0c9; color: #6a5200; } .dim { background: #eaedf0; color: #444c56; }
 code { font-size: 12.5px; background: #f3f4f6; padding: .05em .3em; border-radius: 3px; }
 details { margin: .4rem 0; } summary { cursor: pointer; color: #0072b2; font-size: 13px; }
+@media (max-width: 640px) { main { padding: .5rem .8rem 3rem; } nav { position: static; padding: .5rem .8rem; }
+  h1 { font-size: 1.3rem; } td, th { padding-right: .5rem; }
+  figure { overflow-x: auto; } figure img { max-width: none; width: 760px; } }
 @media print { nav { display: none; } details > * { display: block; } }
 """.strip()

@@ -1,12 +1,12 @@
 """The figures of the report: regret over rounds, its distribution, regret against m, cost per round.
 
-An algorithm has one colour in all figures. Rivals that are not in the paper are dashed. Bands are 95% bootstrap intervals of
-the mean.
+An algorithm has one colour and one shape in all figures. Rivals that are not in the paper are dashed. Algorithms that are told
+their horizon are drawn as points, a run each, joined by a line; others have a few open shapes on a smooth one. Bands are 95%
+intervals of the mean, Student's t.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +34,12 @@ COLOUR = {  # by policy
     "savage": OLIVE, "scb": "#7F7F7F", "multi-rucb": RED, "ind-self-sparring": BLUE, "mdb": GREEN, "multi-sparring": PINK,
     "rucb": RED, "rmed1": BLACK, "dts": BLUE, "due-duel": ORANGE,
 }  # fmt: skip
+SHAPE = {  # by policy
+    "multi-sbm-feedback": "o", "doubler-bai": "s", "multi-sbm": "v", "doubler": "^", "if2": "D", "btm": "P", "savage": "X",
+    "scb": "*", "multi-rucb": "s", "ind-self-sparring": "o", "mdb": "D", "multi-sparring": "P", "rucb": "<", "rmed1": ">",
+    "dts": "h",
+}  # fmt: skip
+SHAPES_PER_LINE = 5
 OURS = ("multi-sbm-feedback", "doubler-bai", "multi-rucb")  # thicker
 DASH: dict[str, Any] = {
     "rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2)), "due-duel": (0, (3, 1)),
@@ -91,7 +97,8 @@ def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
         rounds, mean = line.result.checkpoints, line.regret.mean(axis=0)
         low, high = band(line.regret)
         floor = max(float(mean[mean > 0].min(initial=np.inf)) / 3, 1e-3) if scale == "log" and (mean > 0).any() else 0.0
-        axes.plot(rounds, np.where(mean > 0, mean, np.nan) if scale == "log" else mean, **_look(line))
+        shown = np.where(mean > 0, mean, np.nan) if scale == "log" else mean
+        axes.plot(rounds, shown, **_look(line), **_shapes(panel, line, scale))
         axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.16, linewidth=0)
     _title(axes, panel)
     axes.set_axisbelow(True)
@@ -133,6 +140,22 @@ def _look(line: Line) -> dict[str, Any]:
     }
 
 
+def _shapes(panel: Panel, line: Line, scale: str) -> dict[str, Any]:
+    """Points where each is a run of its own; else a few shapes, at other places for other algorithms."""
+    shape = {"marker": SHAPE.get(line.contender.policy, "d"), "markersize": 3.6}
+    if panel.experiment.plays_again(line.contender):
+        return shape
+    rounds = line.result.checkpoints
+    begin = panel.experiment.horizon / 10**DECADES if scale == "log" else 0
+    places = np.flatnonzero(rounds >= begin)
+    shift = sum(map(ord, line.contender.policy)) % 10 / 10.0
+    spaced = (np.arange(SHAPES_PER_LINE) + shift) / SHAPES_PER_LINE
+    along = np.log(rounds[places]) if scale == "log" else rounds[places].astype(float)
+    wanted = along[0] + spaced * (along[-1] - along[0])
+    marks = places[np.searchsorted(along, wanted).clip(0, len(places) - 1)]
+    return {**shape, "markevery": sorted(set(marks.tolist())), "markerfacecolor": "white", "markersize": 4.2}
+
+
 def _colour(line: Line) -> str:
     return COLOUR.get(line.contender.policy, COLOURS[sum(map(ord, line.id)) % len(COLOURS)])
 
@@ -142,22 +165,60 @@ def _legend(figure: Figure, panels: Sequence[Panel]) -> None:
 
     runs = max(line.result.runs for panel in panels for line in panel.lines)
     handles = []
-    for line in _once(panels):
+    for panel, line in _in_order_of_ends(panels):
         fewer = "" if line.result.runs == runs else f" ({line.result.runs} runs)"
-        handles.append(Line2D([], [], label=line.label + fewer, **_look(line)))
+        look = {**_look(line), "marker": SHAPE.get(line.contender.policy, "d"), "markersize": 4.2}
+        if not panel.experiment.plays_again(line.contender):
+            look["markerfacecolor"] = "white"
+        handles.append(Line2D([], [], label=line.label + fewer, **look))
     most = max(panel.experiment.horizon for panel in panels)
-    text = f"mean of {runs} runs, 95% band, T = {most:,}; thick: the paper's algorithms; dashed: rivals it does not have"
+    text = (
+        f"from the highest end to the lowest, column by column; mean of {runs} runs, 95% band, T = {most:,}\n"
+        "thick: the paper's algorithms; dashed: rivals it does not have; filled shapes: a run per point, told that it ends there"
+    )
     figure.legend(
-        handles=handles, loc="outside lower center", ncols=6 if figure.get_figwidth() > 9 else 3, frameon=False, title=text,
-        title_fontsize=8, fontsize=9, handlelength=2.6,
+        handles=handles, loc="outside lower center", ncols=4 if figure.get_figwidth() > 9 else 3, frameon=False, title=text,
+        title_fontsize=8, fontsize=9, handlelength=3.2,
     )  # fmt: skip
 
 
-def _once(panels: Sequence[Panel]) -> list[Line]:
-    seen: dict[str, Line] = {}
-    for line in itertools.chain.from_iterable(panel.lines for panel in panels):
-        seen.setdefault(line.id, line)
-    return list(seen.values())
+def _in_order_of_ends(panels: Sequence[Panel]) -> list[tuple[Panel, Line]]:
+    """Each contender once, by where its curve ends among the others, highest first: the mean over panels."""
+    first: dict[str, tuple[Panel, Line]] = {}
+    places: dict[str, list[float]] = {}
+    for panel in panels:
+        ordered = sorted(panel.lines, key=lambda line: -float(line.final.mean()))
+        for place, line in enumerate(ordered):
+            first.setdefault(line.id, (panel, line))
+            places.setdefault(line.id, []).append(place / len(ordered))
+    return [first[id] for id in sorted(places, key=lambda id: float(np.mean(places[id])))]
+
+
+def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
+    """Regret beside a theorem's bound, and growth per ln T beside its coefficient: (panel, id, bound at each checkpoint, T D_max
+    per round)."""
+    figure, places = _grid(2 * len(rows), columns=2, height=3.0, width=4.6)
+    for row, (panel, id, limits, worst) in enumerate(rows):
+        line, (above, below) = panel.line(id), places[2 * row : 2 * row + 2]
+        rounds, middle = line.result.checkpoints, line.regret.mean(axis=0)
+        low, high = band(line.regret)
+        above.fill_between(rounds, low, high, color=_colour(line), alpha=0.2, linewidth=0)
+        above.plot(rounds, middle, marker=SHAPE[line.contender.policy], color=_colour(line), label=line.label)
+        above.plot(rounds, limits, color="black", linestyle="--", linewidth=1.2, label="the theorem's bound")
+        above.plot(rounds, worst * rounds, color="0.55", linestyle=":", linewidth=1.2, label="T D_max, any play's")
+        above.set(xscale="log", yscale="log", xlabel="T", ylabel="regret", title=short(panel))
+        steps = np.diff(np.log(rounds))
+        growth = np.diff(line.regret, axis=1) / steps
+        low, high = band(growth)
+        below.fill_between(rounds[1:], low, high, color=_colour(line), alpha=0.2, linewidth=0)
+        below.plot(rounds[1:], growth.mean(axis=0), marker=SHAPE[line.contender.policy], color=_colour(line), label=line.label)
+        below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
+        below.set(xscale="log", yscale="symlog", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
+        for axes in (above, below):
+            axes.legend(frameon=False, fontsize=7.5)
+            axes.grid(color="0.92", linewidth=0.6)
+            axes.set_axisbelow(True)
+    return figure
 
 
 def distribution(panels: Sequence[Panel], columns: int = 3) -> Figure:
@@ -232,14 +293,14 @@ def slate_sizes(panels: Sequence[Panel]) -> Figure:
     runs = panels[0].results[0].runs
     figure.legend(
         handles, labels, loc="outside lower center", ncols=4, frameon=False,
-        title=f"mean of {runs} runs, 95% bootstrap interval", title_fontsize=8,
+        title=f"mean of {runs} runs, 95% interval", title_fontsize=8,
     )  # fmt: skip
     return figure
 
 
 def nanoseconds(panel: Panel, line: Line) -> float:
     """Simulating one round of one run, on one core, compiling not counted."""
-    again = panel.experiment.reset_horizon and not find(line.contender.policy).anytime
+    again = panel.experiment.plays_again(line.contender)
     rounds = float(line.result.checkpoints.sum()) if again else float(panel.experiment.horizon)
     return 1e9 * line.result.seconds / (rounds * line.result.runs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from multiduel.lab import figures, results, runner
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
 from multiduel.lab.paper import figures as paper_figures
+from multiduel.lab.paper.mslr import KEPT, make
 from multiduel.lab.paper.panels import MULTI, READINGS, SLATE_SIZES, TWO
 from multiduel.lab.problem import DATA, data_folder
 from multiduel.lab.results import Panel
@@ -37,15 +38,28 @@ def paper(
     *,
     quick: bool = False,
     data: Path | None = None,
-    mslr: str | None = None,
+    matrix: str | None = None,
+    mslr: Sequence[Path] = (),
     threads: int | None = None,
     cluster: str | None = None,
     watch: Watch = lambda name: nullcontext(),
+    say: Callable[[str], None] = lambda line: None,
 ) -> Path:
-    """Run what is not yet there, then draw, judge and write the report. Returns the HTML file."""
+    """Run what is not yet there, then draw, judge and write the report. Returns the HTML file.
+
+    ``mslr`` are learning-to-rank files that the rankers' matrix is made of; or ``matrix`` is one in the folder ``data``.
+    ``say`` is told a line about each experiment as it is finished.
+    """
     start = time.monotonic()
     figures.check("regret.png")
-    experiments = panels.load_all(quick=quick, mslr=mslr)
+    if mslr:
+        if data or matrix:
+            raise BadInput("'--mslr' makes the matrix that '--data' and '--matrix' would name. Give one or the other.")
+        with watch("rankers") as progress:
+            data = rankers_of(mslr, out, quick, threads, progress)
+        matrix = KEPT
+        say(f"rankers: {time.monotonic() - start:.0f} s")
+    experiments = panels.load_all(quick=quick, mslr=matrix)
     folder = find_data(data, experiments)
     measured, seconds = {}, {}
     for plan in experiments:
@@ -56,7 +70,13 @@ def paper(
                 experiment, out, problem=problem, data=folder, threads=threads, cluster=cluster, progress=progress
             )
         seconds[experiment.name] = time.monotonic() - before
+        say(f"{experiment.name}: {seconds[experiment.name]:.0f} s")
     return write(out, measured, seconds, start=start)
+
+
+def rankers_of(files: Sequence[Path], out: Path, quick: bool, threads: int | None, progress: runner.Progress | None) -> Path:
+    """The folder of data made of learning-to-rank files."""
+    return make(files, out, quick=quick, threads=threads, progress=(lambda share: progress(share, 1.0)) if progress else None)
 
 
 def is_here(out: Path) -> bool:
@@ -90,6 +110,7 @@ def draw(folder: Path, measured: dict[str, Panel]) -> dict[str, Path]:
         "multi-dueling-linear": lambda: paper_figures.regret(multi, "linear", columns=2),
         "two-dueling-runs": lambda: paper_figures.distribution(two),
         "multi-dueling-runs": lambda: paper_figures.distribution(multi, columns=2),
+        "bounds": lambda: paper_figures.bounds(claims.bound_curves(measured)),
         "slate-sizes": lambda: paper_figures.slate_sizes(sizes),
         "cost": lambda: paper_figures.cost([*two, *multi]),
     }

@@ -1,26 +1,36 @@
 """A verdict follows from comparisons by rule.
 
-A comparison is a ratio with a 95% interval and the range in which a claim wants it. It holds if the interval lies inside that
-range, fails if it lies outside, and is open if it reaches both. A claim then
+A comparison is a ratio with a 95% interval and the range in which a claim wants it. Two one-sided tests ask whether it is in
+that range or outside; their p-values are adjusted by Holm's method over all comparisons of the claim as published (and, of
+a reading, over those of that reading). It then
 
-    holds     if every comparison as published holds
-    depends   if some comparison holds and some does not: then on what is said
-    fails     if no comparison holds
-    open      if none holds, but not all fail
-    vacuous   if it is a theorem whose bounds are all above T D_max, which any play stays within, or not finite
+    holds   if it is in the range, at 5%
+    fails   if it is outside, at 5%
+    open    otherwise, and always with fewer than 20 runs
 
-No correction is made for the number of comparisons.
+The verdict on a claim is about what was published: the paper's parameters, and our defaults where it states none. A panel
+holds if all its comparisons do. The claim
+
+    holds   if every panel holds
+    fails   if some comparison fails
+    open    otherwise
+    vacuous if it is a theorem whose bounds are all above T D_max, which any play stays within, or not finite
+
+and the count of panels is said. Panels on generated rankers never count. Readings have verdicts of their own, by the same rule.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from multiduel.lab.paper.statistics import Estimate
+from multiduel.lab.paper.statistics import Estimate, holm
 
-PUBLISHED = "as published"  # the reading with the paper's parameters, or our defaults where it states none
-HOLDS, FAILS, DEPENDS, OPEN, VACUOUS = "holds", "fails", "depends", "open", "vacuous"
+HOLDS, FAILS, OPEN, VACUOUS = "holds", "fails", "open", "vacuous"
+LEVEL = 0.05
+FEWEST_RUNS = 20  # behind any verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +42,8 @@ class Topic:
     where: str  # the panel, in words
     short: str  # and in fewer
     what: str  # the contenders, in words
-    reading: str = ""  # of what the paper leaves open; none: as published
+    reading: str = ""  # of what the paper leaves open; none: as published, or our default
+    counts: bool = True  # towards a verdict: not on generated rankers
 
     @property
     def published(self) -> bool:
@@ -46,9 +57,30 @@ class Comparison(Topic):
     value: float
     low: float | None  # None: no interval from one run
     high: float | None
+    runs: int
     wanted: str
-    outcome: str  # holds | fails | open | vacuous
+    p_inside: float  # against "not in the range wanted"
+    p_outside: float
+    outcome: str = OPEN
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a group of comparisons says, and in how many panels."""
+
+    word: str
+    held: int
+    of: int
+
+    @property
+    def line(self) -> str:
+        if self.word == VACUOUS:
+            return f"{VACUOUS}: the bound says nothing in {self.of} of {self.of} panels"
+        if self.of == 0:
+            return f"{OPEN}: no panel counts"
+        verb = "" if self.word == HOLDS else "holds "
+        return f"{self.word}: {verb}in {self.held} of {self.of} {'panel' if self.of == 1 else 'panels'}"
 
 
 @dataclass(frozen=True)
@@ -57,74 +89,102 @@ class Claim:
     statement: str
     test: str
     comparisons: list[Comparison] = field(default_factory=list)
-    verdict: str = "open"
-    why: str = ""
+    verdict: str = OPEN
+    line: str = ""  # the verdict as published, with its count
+    why: str = ""  # what is behind it, in a sentence
+    readings: dict[str, str] = field(default_factory=dict)  # reading -> its verdict's line
 
 
 def comparison(topic: Topic, measured: Estimate, wanted: tuple[float, float], note: str = "") -> Comparison:
-    """The outcome, by the rule at the top of this file."""
+    """A comparison, its outcome yet open."""
     low, high = wanted
-    if low < measured.low and measured.high < high:
-        outcome = HOLDS
-    elif measured.high < low or measured.low > high:
-        outcome = FAILS
-    else:
-        outcome = OPEN
+    inside = measured.p_below(high) if math.isinf(low) else max(measured.p_above(low), measured.p_below(high))
+    outside = measured.p_above(high) if math.isinf(low) else min(measured.p_below(low), measured.p_above(high))
     words = f"below {high:g}" if math.isinf(low) else f"{low:g} to {high:g}"
     known = math.isfinite(measured.low) and math.isfinite(measured.high)
-    value = measured.value if math.isfinite(measured.value) else 0.0
-    low_end, high_end = (measured.low, measured.high) if known else (None, None)
-    return Comparison(**vars(topic), value=value, low=low_end, high=high_end, wanted=words, outcome=outcome, note=note)
+    if measured.correlation is not None:
+        how = "paired" if measured.paired else "not paired"
+        note = (
+            f"{note}; {how}, correlation {measured.correlation:.2f}" if note else f"{how}, correlation {measured.correlation:.2f}"
+        )
+    return Comparison(
+        **vars(topic),
+        value=measured.value if math.isfinite(measured.value) else 0.0,
+        low=measured.low if known else None,
+        high=measured.high if known else None,
+        runs=measured.runs,
+        wanted=words,
+        p_inside=inside,
+        p_outside=outside,
+        note=note,
+    )
 
 
-def claim(name: str, statement: str, test: str, comparisons: list[Comparison]) -> Claim:
-    """The verdict, by the rule at the top of this file."""
-    published = [c for c in comparisons if c.published]
-    outcomes = {c.outcome for c in comparisons}
-    if published and {c.outcome for c in published} == {VACUOUS}:
-        verdict = VACUOUS
-    elif published and {c.outcome for c in published} <= {HOLDS, VACUOUS}:
-        verdict = HOLDS
-    elif HOLDS in outcomes:
-        verdict = DEPENDS
-    else:
-        verdict = FAILS if outcomes == {FAILS} else OPEN
-    return Claim(name, statement, test, comparisons, verdict, _why(published, comparisons))
+def decide(comparisons: list[Comparison]) -> list[Comparison]:
+    """Their outcomes, by Holm's method over those that are tested."""
+    tested = [c for c in comparisons if c.outcome == OPEN and c.runs >= FEWEST_RUNS]
+    adjusted = holm([2.0 * min(c.p_inside, c.p_outside) for c in tested])
+    outcomes = {}
+    for c, p in zip(tested, adjusted, strict=True):
+        if p <= LEVEL:
+            outcomes[id(c)] = HOLDS if c.p_inside < c.p_outside else FAILS
+    return [dataclasses.replace(c, outcome=outcomes[id(c)]) if id(c) in outcomes else c for c in comparisons]
 
 
-def _why(published: list[Comparison], comparisons: list[Comparison]) -> str:
-    """On what it depends, in words: as published, by what is compared; then each reading."""
-    words = []
-    if published:
-        names = {c.subject: c.what for c in reversed(published)}
-        subjects = dict.fromkeys(c.subject for c in published)
-        tallies = [f"{names[subject]} {_tally([c for c in published if c.subject == subject])}" for subject in subjects]
-        words.append(f"As published: {'; '.join(tallies)}.")
-    readings: dict[str, list[Comparison]] = {}
+def judge(comparisons: Iterable[Comparison]) -> Verdict:
+    """The rule at the top of this file."""
+    counted = [c for c in comparisons if c.counts]
+    panels: dict[str, list[str]] = {}
+    for c in counted:
+        panels.setdefault(c.panel, []).append(c.outcome)
+    if counted and all(c.outcome == VACUOUS for c in counted):
+        return Verdict(VACUOUS, 0, len(panels))
+    biting = {panel: [o for o in outcomes if o != VACUOUS] for panel, outcomes in panels.items()}
+    biting = {panel: outcomes for panel, outcomes in biting.items() if outcomes}
+    held = sum(set(outcomes) == {HOLDS} for outcomes in biting.values())
+    if biting and held == len(biting):
+        return Verdict(HOLDS, held, len(biting))
+    return Verdict(FAILS if any(FAILS in outcomes for outcomes in biting.values()) else OPEN, held, len(biting))
+
+
+def claim(name: str, statement: str, test: str, comparisons: list[Comparison], *, refutable: bool = True) -> Claim:
+    """The verdict. Not ``refutable``: a bound with a term left out, which more regret does not refute."""
+    groups: dict[str, list[Comparison]] = {}
     for c in comparisons:
-        if not c.published:
-            readings.setdefault(c.reading, []).append(c)
-    for outcome, verb in ((HOLDS, "Holds with"), (OPEN, "Open with"), (FAILS, "Fails with")):
-        alike = [reading for reading, group in readings.items() if {c.outcome for c in group} == {outcome}]
-        if alike:
-            words.append(f"{verb}: {'; '.join(alike)}.")
-    for reading, group in readings.items():
-        if len({c.outcome for c in group}) > 1:
-            held = sum(c.outcome == HOLDS for c in group)
-            words.append(f"With {reading}: holds in {held} of {len(group)} comparisons.")
-    return " ".join(words)
+        groups.setdefault(c.reading, []).append(c)
+    decided = []
+    for group in groups.values():
+        outcomes = decide(group)
+        if not refutable:
+            outcomes = [dataclasses.replace(c, outcome=OPEN) if c.outcome == FAILS else c for c in outcomes]
+        decided += outcomes
+    published = [c for c in decided if c.published]
+    verdict = judge(published)
+    readings = {reading: judge([c for c in decided if c.reading == reading]).line for reading in groups if reading}
+    return Claim(name, statement, test, decided, verdict.word, verdict.line, _why(published), readings)
+
+
+def _why(published: list[Comparison]) -> str:
+    """By what is compared: everywhere, or where what."""
+    counted = [c for c in published if c.counts]
+    subjects = dict.fromkeys(c.subject for c in counted)
+    names = {c.subject: c.what for c in reversed(counted)}
+    words = [f"{names[subject]} {_tally([c for c in counted if c.subject == subject])}" for subject in subjects]
+    return f"{'; '.join(words)}." if words else "On generated rankers only, which do not count."
 
 
 def _tally(comparisons: list[Comparison]) -> str:
-    """'holds everywhere', or where it does what."""
+    """'holds everywhere (0.5 to 0.7)', or where it does what."""
     outcomes = [c.outcome for c in comparisons]
+    values = sorted(c.value for c in comparisons)
+    span = f"{values[0]:.3g}" if len(values) == 1 else f"{values[0]:.3g} to {values[-1]:.3g}"
     verbs = {HOLDS: "holds", FAILS: "fails", OPEN: "is open", VACUOUS: "is vacuous"}
     if len(set(outcomes)) == 1:
-        return f"{verbs[outcomes[0]]} everywhere" if len(outcomes) > 1 else verbs[outcomes[0]]
+        return f"{verbs[outcomes[0]]}{' everywhere' if len(outcomes) > 1 else ''} ({span})"
     parts = []
     for outcome, verb in verbs.items():
         places = [c.short for c in comparisons if c.outcome == outcome]
         if places:
             between = "; " if any(" " in place for place in places) else " "
             parts.append(f"{verb} on {between.join(places)}")
-    return ", ".join(parts)
+    return f"{', '.join(parts)} ({span})"
