@@ -12,17 +12,17 @@ from multiduel.lab import problem as problem_tables
 from multiduel.lab.paper import panels
 from multiduel.lab.results import Panel
 
-RUNS = 8
+RUNS = 20
 
 
 def panel(experiment, level=lambda contender: 100.0, runs=RUNS, noise=0.02):
     """Every contender's regret grows like ln t up to ``level``, runs differing by ``noise``; the rankers are synthetic."""
-    marks = experiment.marks()
-    shape = np.log1p(marks) / np.log1p(marks[-1])
     rng = np.random.default_rng(1)
     problem = problems.synthetic(24) if panels.on_rankers(experiment) else problem_tables.resolve(experiment.problem)
     results = []
     for contender in experiment.contenders:
+        marks = experiment.marks_of(contender)
+        shape = np.log1p(marks) / np.log1p(marks[-1])
         spread = 1.0 + noise * rng.standard_normal((min(runs, experiment.runs_of(contender)), 1))
         results.append(
             Result(

@@ -185,3 +185,18 @@ def test_compiled_equals_plain():
     )
     assert compiled == plain
     assert len(plain.splitlines()) == len(rankers.METHODS)
+
+
+def test_ties_left_out_are_wins_among_decided_comparisons():
+    """The same users, counted both ways: P half = P decided (1 - tied) + tied / 2."""
+    lineup = rankers.line_up(rankers.generate(queries=30, documents=10, features=4, seed=1))
+    clicks = rankers.click_problem(lineup, clicks="navigational", method="team-draft")
+    half, decided = (rankers.estimate_matrix(clicks, comparisons=2000, ties=ties, seed=3) for ties in ("half", "left-out"))
+    i, j = np.triu_indices(4, 1)
+    a, b = half.problem.matrix[i, j] - 0.5, decided.problem.matrix[i, j] - 0.5
+    tied = 1.0 - a / b
+    assert ((tied > 0.2) & (tied < 1.0)).all()  # navigational users often click on nothing that decides
+    assert np.allclose((tied * 2000).round(), tied * 2000, atol=1e-6)
+    error = np.sqrt((0.25 - b**2) / (2000 * (1 - tied) - 1))
+    assert np.allclose(decided.errors[i, j], error)
+    assert decided.about["ties"] == "left-out" and "decided" in decided.problem.label

@@ -33,10 +33,28 @@ def test_every_contender_is_drawn_with_a_band_and_in_the_legend(panels, scale):
     (axes,) = figure.axes
     assert len(axes.lines) == len(axes.collections) == len(panel.lines)
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert [line.label for line in panel.lines] == [re.sub(r" \(\d+ runs\)", "", text) for text in shown]
+    by_end = sorted(panel.lines, key=lambda line: -line.final.mean())
+    assert [line.label for line in by_end] == [re.sub(r" \(\d+ runs\)", "", text) for text in shown]
+    looks = {(line.get_marker(), line.get_color()) for line in axes.lines}
+    assert len(looks) == len({marker for marker, _ in looks}) == len(panel.lines)  # told apart by shape alone
     dashed = [line.get_linestyle() != "-" for line in axes.lines]
     assert dashed == [line.contender.rival for line in panel.lines]
     assert axes.get_xscale() == scale
+
+
+def test_who_is_told_the_horizon_is_drawn_as_points(panels):
+    panel = panels["two-dueling-a"]
+    figure = paper_figures.regret([panel])
+    for line, drawn in zip(panel.lines, figure.axes[0].lines, strict=True):
+        told = line.id in ("if2", "btm", "savage")
+        assert (drawn.get_markevery() is None) == told and len(drawn.get_xdata()) >= (20 if told else 200)
+
+
+def test_bounds_are_drawn_beside_what_is_measured(panels):
+    from multiduel.lab.paper import claims
+
+    figure = paper_figures.bounds(claims.bound_curves(panels))
+    assert len(figure.axes) == 4 and all(len(axes.lines) >= 2 for axes in figure.axes)
 
 
 def test_two_peaks_show_as_two_clusters_of_dots(panels):

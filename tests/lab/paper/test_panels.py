@@ -25,5 +25,13 @@ def test_the_panels_are_the_papers():
     for experiment in (*two, *multi):
         assert experiment.horizon == 10**6 and experiment.runs == 50 and experiment.reset_horizon
         assert int(experiment.marks()[-1]) == 10**6
+        assert len(experiment.marks()) >= 200 and all(contender.runs is None for contender in experiment.contenders)
+        told = [c for c in experiment.contenders if experiment.plays_again(c)]
+        assert [c.policy for c in told] == (["if2", "btm", "savage"] if experiment in two else [])
+        assert all(len(experiment.marks_of(c)) >= 20 for c in told)
         policies = [contender.policy for contender in experiment.contenders]
         assert [contender.id for contender in experiment.contenders] == policies
+
+
+def test_readings_have_enough_runs_for_a_verdict():
+    assert all(e.runs >= 20 and all(c.runs is None for c in e.contenders) for e in panels.load_all())

@@ -61,7 +61,7 @@ def test_the_html_is_whole_and_loads_nothing(written):
 def test_the_markdown_says_the_same(written):
     path, judged = written
     text = path.with_suffix(".md").read_text("utf-8")
-    assert all(f"| {claim.statement} | {claim.verdict} |" in text for claim in judged)
+    assert all(f"| {claim.statement} | {claim.line} |" in text for claim in judged)
     assert "(figures/any.svg)" in text
     for line in text.splitlines():
         if line.startswith("|"):
@@ -78,4 +78,4 @@ def test_verdicts_are_plain_json(written):
     import dataclasses
 
     text = json.dumps([dataclasses.asdict(claim) for claim in written[1]], allow_nan=False)
-    assert len(json.loads(text)) == 10
+    assert len(json.loads(text)) == 12

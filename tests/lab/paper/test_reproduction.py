@@ -33,6 +33,7 @@ def small(monkeypatch):
                 problem={**e.problem, "file": mslr or MSLR} if e.problem["kind"] == "data" else e.problem,
                 horizon=60,
                 checkpoints=(30, 60),
+                horizons=None,
                 runs=2,
             )
             for e in every
@@ -61,8 +62,11 @@ def test_from_the_command_line_and_again(small, data, tmp_path, monkeypatch):
     result = CliRunner().invoke(cli.app, arguments)
     assert result.exit_code == 0, result.output
     assert "report.html" in result.stdout
+    assert [line.partition(":")[0] for line in result.stderr.splitlines()] == [
+        e.name for e in panels.load_all()
+    ]  # as they finish
     assert {"report.html", "report.md", "claims.json", "figures"} <= {path.name for path in out.iterdir()}
-    assert len(json.loads((out / "claims.json").read_text())) == 10
+    assert len(json.loads((out / "claims.json").read_text())) == 12
     text = (out / "report.md").read_text()
     assert "MSLR rankers" in text and stand_in.LABEL not in text
     monkeypatch.setattr(runner, "on_threads", None)  # a second call plays nothing
@@ -137,3 +141,26 @@ def test_quick_is_small_and_keeps_the_names():
     for small, full in zip(panels.load_all(quick=True), panels.load_all(), strict=True):
         assert small.name == full.name and small.horizon <= 10_000 and small.runs <= 5
     assert all(e.problem.get("file") == "x.csv" for e in panels.load_all(mslr="x.csv") if e.problem["kind"] == "data")
+
+
+def test_the_public_files_make_the_rankers_matrix(small, tmp_path, monkeypatch):
+    from multiduel import rankers
+    from multiduel.lab.paper import mslr
+
+    monkeypatch.setattr(mslr, "COMPARISONS", 200)
+    file = tmp_path / "train.svm.gz"
+    rankers.write_letor(rankers.generate(queries=60, documents=12, features=30, seed=2), file)
+    out = tmp_path / "out"
+    arguments = ["paper", "--out", str(out), "--threads", "1", "--mslr", str(file)]
+    result = CliRunner().invoke(cli.app, arguments)
+    assert result.exit_code == 0, result.output
+    assert {"rankers.csv", "rankers.errors.csv", "rankers.json", "rankers_24.csv"} == {p.name for p in (out / "mslr").iterdir()}
+    about = json.loads((out / "mslr" / "rankers.json").read_text())
+    assert about["ties"] == "left-out" and about["comparisons"] == 200
+    played = results.read(out / "two-dueling-f").problem
+    assert theory.is_total_order(played.matrix) and played.n_arms == 24 and set(played.names) <= set(about["names"])
+    assert stand_in.LABEL not in (out / "report.md").read_text()
+    monkeypatch.setattr(rankers, "estimate_matrix", None)  # a second call counts nothing anew
+    assert CliRunner().invoke(cli.app, arguments).exit_code == 0
+    refused = CliRunner().invoke(cli.app, ["paper", "--out", str(out), str(file)])
+    assert refused.exit_code != 0

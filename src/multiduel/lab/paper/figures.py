@@ -203,7 +203,7 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
         rounds, middle = line.result.checkpoints, line.regret.mean(axis=0)
         low, high = band(line.regret)
         above.fill_between(rounds, low, high, color=_colour(line), alpha=0.2, linewidth=0)
-        above.plot(rounds, middle, marker=SHAPE[line.contender.policy], color=_colour(line), label=line.label)
+        above.plot(rounds, middle, marker=SHAPE.get(line.contender.policy, "d"), color=_colour(line), label=line.label)
         above.plot(rounds, limits, color="black", linestyle="--", linewidth=1.2, label="the theorem's bound")
         above.plot(rounds, worst * rounds, color="0.55", linestyle=":", linewidth=1.2, label="T D_max, any play's")
         above.set(xscale="log", yscale="log", xlabel="T", ylabel="regret", title=short(panel))
@@ -211,7 +211,7 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
         growth = np.diff(line.regret, axis=1) / steps
         low, high = band(growth)
         below.fill_between(rounds[1:], low, high, color=_colour(line), alpha=0.2, linewidth=0)
-        below.plot(rounds[1:], growth.mean(axis=0), marker=SHAPE[line.contender.policy], color=_colour(line), label=line.label)
+        below.plot(rounds[1:], growth.mean(axis=0), marker=SHAPE.get(line.contender.policy, "d"), color=_colour(line), label=line.label)
         below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
         below.set(xscale="log", yscale="symlog", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
         for axes in (above, below):
