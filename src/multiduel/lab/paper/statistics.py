@@ -128,7 +128,8 @@ def ratio(
     link = correlation(a, b)
     if paired is None:
         paired = statistic is mean and len(a) == len(b) and link is not None and link > 2.0 / math.sqrt(len(a))
-    top, bottom = float(statistic(a)), float(statistic(b)) if fewest > 1 or statistic is mean else math.nan
+    known = fewest > 1 or statistic is mean  # one run has no variance
+    top, bottom = (float(statistic(a)), float(statistic(b))) if known else (math.nan, math.nan)
     value = top / bottom if bottom != 0.0 else math.nan
     if fewest == 1 or not (top > 0.0 and bottom > 0.0):
         return Estimate(value, -math.inf, math.inf, fewest, link, paired)
