@@ -210,10 +210,11 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
         steps = np.diff(np.log(rounds))
         growth = np.diff(line.regret, axis=1) / steps
         low, high = band(growth)
-        below.fill_between(rounds[1:], low, high, color=_colour(line), alpha=0.2, linewidth=0)
+        floor = max(float(low[low > 0].min(initial=np.inf)) / 3, 1e-3) if (low > 0).any() else 1e-3
+        below.fill_between(rounds[1:], low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.2, linewidth=0)
         below.plot(rounds[1:], growth.mean(axis=0), marker=SHAPE.get(line.contender.policy, "d"), color=_colour(line), label=line.label)
         below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
-        below.set(xscale="log", yscale="symlog", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
+        below.set(xscale="log", yscale="log", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
         for axes in (above, below):
             axes.legend(frameon=False, fontsize=7.5)
             axes.grid(color="0.92", linewidth=0.6)
