@@ -167,7 +167,8 @@ def _coefficients(panels: Panels) -> list[Comparison]:
             terms = _theorem2(panels[name].problem.matrix, panels[name].experiment).terms
             share = terms["D_max/D_i^2 branch"] / terms["1/D_i branch"]
             exact = Estimate(min(share, 1.0), min(share, 1.0), min(share, 1.0), panels[name].experiment.runs)
-            topic = _topic(panels[name], "multi-sbm-feedback / multi-sbm", "coefficient of MultiSBM-Feedback / MultiSBM", "Theorem 2's coefficient")
+            subject, what = "multi-sbm-feedback / multi-sbm", "coefficient of MultiSBM-Feedback / MultiSBM"
+            topic = _topic(panels[name], subject, what, "Theorem 2's coefficient")
             comparisons.append(comparison(topic, exact, HALF, f"its new branch is {share:.3g} of the old"))
     return comparisons
 

@@ -200,10 +200,11 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
     figure, places = _grid(2 * len(rows), columns=2, height=3.0, width=4.6)
     for row, (panel, id, limits, worst) in enumerate(rows):
         line, (above, below) = panel.line(id), places[2 * row : 2 * row + 2]
+        look: dict[str, Any] = {"marker": SHAPE.get(line.contender.policy, "d"), "color": _colour(line), "label": line.label}
         rounds, middle = line.result.checkpoints, line.regret.mean(axis=0)
         low, high = band(line.regret)
         above.fill_between(rounds, low, high, color=_colour(line), alpha=0.2, linewidth=0)
-        above.plot(rounds, middle, marker=SHAPE.get(line.contender.policy, "d"), color=_colour(line), label=line.label)
+        above.plot(rounds, middle, **look)
         above.plot(rounds, limits, color="black", linestyle="--", linewidth=1.2, label="the theorem's bound")
         above.plot(rounds, worst * rounds, color="0.55", linestyle=":", linewidth=1.2, label="T D_max, any play's")
         above.set(xscale="log", yscale="log", xlabel="T", ylabel="regret", title=short(panel))
@@ -212,7 +213,7 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
         low, high = band(growth)
         floor = max(float(low[low > 0].min(initial=np.inf)) / 3, 1e-3) if (low > 0).any() else 1e-3
         below.fill_between(rounds[1:], low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.2, linewidth=0)
-        below.plot(rounds[1:], growth.mean(axis=0), marker=SHAPE.get(line.contender.policy, "d"), color=_colour(line), label=line.label)
+        below.plot(rounds[1:], growth.mean(axis=0), **look)
         below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
         below.set(xscale="log", yscale="log", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
         for axes in (above, below):
