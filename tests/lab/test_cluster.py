@@ -106,7 +106,7 @@ def test_workers_with_other_code_are_refused():
 
 
 def test_an_error_on_a_worker_arrives_as_it_is(workers, tmp_path, monkeypatch):
-    monkeypatch.setattr(task, "code_digest", lambda *policies: "other")  # here, not in the workers
+    monkeypatch.setattr(task, "code_here", lambda policy: "other")  # here, not in the workers
     with pytest.raises(md.BadInput, match="must have the same multiduel"):
         runner.run(experiment(), tmp_path, cluster=workers.scheduler_address)
 

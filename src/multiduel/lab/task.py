@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -35,6 +36,13 @@ class Task:
     code: str  # digest of the code that must play it
 
 
+@functools.cache
+def code_here(policy: str) -> str:
+    """The digest of the code that this process plays, looked up once: reading it anew for each of some thousand blocks takes
+    longer than playing many of them."""
+    return code_digest(policy)
+
+
 def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
     """What must be played for a block of an experiment."""
     contender = experiment.contender(block.contender)
@@ -52,12 +60,12 @@ def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
         "features": contender.features,
     }
     rounds = block.runs * float(marks.sum() if experiment.plays_again(contender) else experiment.horizon)
-    return Task(block, contender.policy, problem, options, contender.params, rounds, code_digest(contender.policy))
+    return Task(block, contender.policy, problem, options, contender.params, rounds, code_here(contender.policy))
 
 
 def play(task: Task, watch: Callable[[float], None] | None = None) -> Result:
     """Play a block on one core. Runs here or on a worker of a cluster."""
-    if task.code != code_digest(task.policy):
+    if task.code != code_here(task.policy):
         raise BadInput("The cluster's workers must have the same multiduel as this computer. Theirs is another.")
     compile_seconds = 0.0
     kind = f"{task.policy} {sorted(task.params.items())}"  # a machine among the params is compiled into the policy

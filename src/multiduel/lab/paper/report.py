@@ -135,8 +135,8 @@ def _readings(panels: Mapping[str, Panel], claims: Sequence[Claim]) -> list[Bloc
     each = [(c.statement, reading, line) for c in claims for reading, line in c.readings.items()]
     blocks: list[Block] = [
         Text(
-            "What the paper leaves open was varied, one choice at a time: these settings make a claim hold wherever it was tried "
-            "with them."
+            "What the paper leaves open was varied, one choice at a time. A setting is named if every comparison tried with it "
+            "holds: it concerns the algorithm it is of, so that a claim about several rivals may need several at once."
         ),
         Table(("claim", "as published", "right with"), agreement.answers(claims)),
         Table(("claim", "reading", "verdict"), each, folded=f"Claim by reading: {len(each)} verdicts"),
