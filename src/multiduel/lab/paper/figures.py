@@ -37,7 +37,7 @@ COLOUR = {  # by policy
 SHAPE = {  # by policy
     "multi-sbm-feedback": "o", "doubler-bai": "s", "multi-sbm": "v", "doubler": "^", "if2": "D", "btm": "P", "savage": "X",
     "scb": "*", "multi-rucb": "s", "ind-self-sparring": "o", "mdb": "D", "multi-sparring": "P", "rucb": "<", "rmed1": ">",
-    "dts": "h",
+    "dts": "h", "due-duel": "p",
 }  # fmt: skip
 SHAPES_PER_LINE = 5
 OURS = ("multi-sbm-feedback", "doubler-bai", "multi-rucb")  # thicker
