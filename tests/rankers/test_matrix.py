@@ -200,3 +200,5 @@ def test_ties_left_out_are_wins_among_decided_comparisons():
     error = np.sqrt((0.25 - b**2) / (2000 * (1 - tied) - 1))
     assert np.allclose(decided.errors[i, j], error)
     assert decided.about["ties"] == "left-out" and "decided" in decided.problem.label
+    with pytest.raises(BadInput, match="'ties' can be left out with team-draft"):  # its wins come in parts
+        rankers.estimate_matrix(rankers.click_problem(lineup, method="probabilistic"), ties="left-out")

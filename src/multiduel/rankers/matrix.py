@@ -29,6 +29,7 @@ from multiduel.problems.files import write_table
 from multiduel.rankers.world import ClickProblem
 
 TIES = ("half", "left-out")
+SHARING = ("probabilistic", "optimised")  # methods that give each user's win in parts, so that no comparison is a tie or decided
 BATCH = 32  # pairs whose result is stored together
 STRIDE = 20_000  # comparisons between two looks at Ctrl-C
 FORMAT = "multiduel-preference-matrix-1"
@@ -80,7 +81,8 @@ def estimate_matrix(
     folder is removed by whoever has stored the result. ``progress`` is called with the share of pairs done.
     """
     of = "estimate_matrix"
-    choice("ties", ties, TIES)
+    if choice("ties", ties, TIES) == "left-out" and clicks.method in SHARING:
+        raise BadInput(f"'ties' can be left out with team-draft, balanced or probabilistic-drawn. Got '{clicks.method}'.")
     comparisons, seed = whole("comparisons", comparisons, 2, 1 << 62, of=of), whole("seed", seed, 0, MOST_SEED, of=of)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = whole("threads", threads, 1, 1024, of=of) if threads is not None else cores

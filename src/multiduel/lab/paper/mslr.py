@@ -41,7 +41,7 @@ def make(
     lineup = rankers.line_up(rankers.read_letor(*files))
     if lineup.n_arms < ARMS:
         raise BadInput(f"The files of '--mslr' must have at least {ARMS} features, a ranker each. Got {lineup.n_arms}.")
-    clicks = rankers.click_problem(lineup, clicks="informational", method="probabilistic")
+    clicks = rankers.click_problem(lineup, clicks="informational", method="probabilistic-drawn")
     comparisons = QUICK_COMPARISONS if quick else COMPARISONS
     whole = folder / WHOLE
     if not _is_there(whole, lineup.digest, comparisons):
