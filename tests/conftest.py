@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,3 +29,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         policy = getattr(item, "callspec", None) and item.callspec.params.get("policy")
         item.add_marker(pytest.mark.xdist_group(policy or item.location[0]))
+
+
+@pytest.fixture
+def no_thread_stays() -> Iterator[None]:
+    """Threads of ours end, soon if not at once: who stops does not wait for a loop longer than a moment."""
+    yield
+    patience = time.monotonic() + 20.0
+    while ours := [thread.name for thread in threading.enumerate() if thread.name.startswith("multiduel")]:
+        assert time.monotonic() < patience, f"still there: {ours}"
+        time.sleep(0.05)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import multiduel.policies.challengers as challengers  # the module alone: all other policies are not behind it
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.contract import ask, init, recommend, seats, tell, use_features, valid
 from multiduel.kernels.evidence import beats_each, weigh_anew
-from multiduel.policies import challengers
 
 REMEMBERED = 1024  # closing slates that are told apart from the policy's own, when told late
 ROUND, ANSWERS, ARM, KIND = 0, 1, 2, 3  # places in `settled`
