@@ -71,17 +71,17 @@ def matrix(
         )
     written = estimate.write(out)
     remove_parts(parts)
-    made, ndcg = estimate.problem, lineup.ndcg()
-    print(f"{lineup.n_arms} rankers, {len(lineup.queries)} queries, {len(lineup.grade)} documents, {made.label}")
+    preferences, ndcg = estimate.problem, lineup.ndcg()
+    print(f"{lineup.n_arms} rankers, {len(lineup.queries)} queries, {len(lineup.grade)} documents, {preferences.label}")
     for what, arms in (
-        ("Condorcet winner", () if made.winner is None else (made.winner,)),
-        ("Copeland winners", made.copeland_winners),
-        ("Borda winners", made.borda_winners),
+        ("Condorcet winner", () if preferences.winner is None else (preferences.winner,)),
+        ("Copeland winners", preferences.copeland_winners),
+        ("Borda winners", preferences.borda_winners),
     ):
-        print(f"{what}: {', '.join(made.names[arm] for arm in arms) or 'none'}")
+        print(f"{what}: {', '.join(preferences.names[arm] for arm in arms) or 'none'}")
     off = estimate.errors[~np.eye(lineup.n_arms, dtype=bool)]
     print(f"standard errors: {off.mean():.5f} on average, {off.max():.5f} at most")
-    print(f"rank correlation of Borda scores with NDCG@10: {_correlation(made, ndcg)}")
+    print(f"rank correlation of Borda scores with NDCG@10: {_correlation(preferences, ndcg)}")
     print(f"Wrote {', '.join(map(str, written))}")
 
 
@@ -100,10 +100,10 @@ def submatrix(
 
     problem = read_csv(file)
     try:
-        asked = None if margin == "auto" else float(margin)
+        least = None if margin == "auto" else float(margin)
     except ValueError:
         raise BadInput(f"'--margin' must be a number or 'auto'. Got '{margin}'.") from None
-    arms = total_order(problem, size, margin=asked)
+    arms = total_order(problem, size, margin=least)
     kept = take(problem, arms)
     write_csv(kept, out)
     smallest = min((kept.matrix[i, i + 1 :].min() for i in range(size - 1)), default=math.nan) - 0.5
@@ -183,8 +183,8 @@ def generate(
     from multiduel.rankers.corpus import generate as make
     from multiduel.rankers.corpus import write_letor
 
-    made = make(queries=queries, documents=documents, features=features, grades=grades, seed=seed)
-    print(f"Wrote {out}: {queries} queries, {write_letor(made, out)} documents")
+    corpus = make(queries=queries, documents=documents, features=features, grades=grades, seed=seed)
+    print(f"Wrote {out}: {queries} queries, {write_letor(corpus, out)} documents")
 
 
 def _lineup(files: list[Path], direction: str, runs: list[Path]) -> Lineup:
@@ -192,8 +192,8 @@ def _lineup(files: list[Path], direction: str, runs: list[Path]) -> Lineup:
     from multiduel.rankers.letor import read_letor
     from multiduel.rankers.lineup import line_up, run_file
 
-    made = line_up(read_letor(*files), direction=direction)
-    return made.join(line_up(read_letor(*files), [run_file(path) for path in runs])) if runs else made
+    features = line_up(read_letor(*files), direction=direction)
+    return features.join(line_up(read_letor(*files), [run_file(path) for path in runs])) if runs else features
 
 
 def _correlation(problem: Problem, ndcg: Floats) -> str:

@@ -93,8 +93,8 @@ def estimate_matrix(
     batches = [pairs[at : at + BATCH] for at in range(0, len(pairs), BATCH)]
     about = _about(clicks, comparisons, seed)
     store = _Parts(Path(parts), about) if parts is not None else None
-    found = [store.load(b, len(batch)) if store else None for b, batch in enumerate(batches)]
-    missing = [b for b, sums in enumerate(found) if sums is None]
+    batch_sums = [store.load(b, len(batch)) if store else None for b, batch in enumerate(batches)]
+    missing = [b for b, sums in enumerate(batch_sums) if sums is None]
 
     everyone = np.arange(K)
     example = clicks.world(everyone, 2)
@@ -102,7 +102,7 @@ def estimate_matrix(
     run.prepare(example, np.uint64(0), 1, 0, pairs[0], *np.zeros((3, 2, 2)))
     cancelled = threading.Event()
     done = np.zeros(len(batches))
-    done[[b for b in range(len(batches)) if found[b] is not None]] = 1.0
+    done[[b for b in range(len(batches)) if batch_sums[b] is not None]] = 1.0
 
     def one(b: int) -> None:
         world = clicks.world(everyone, 2)
@@ -118,7 +118,7 @@ def estimate_matrix(
             done[b] = (k + 1) / len(batches[b])
         if store:
             store.save(b, sums)
-        found[b] = sums
+        batch_sums[b] = sums
 
     with ThreadPoolExecutor(max(1, min(workers, len(missing))), thread_name_prefix="multiduel") as pool:
         waiting = {pool.submit(one, b) for b in missing}
@@ -134,7 +134,7 @@ def estimate_matrix(
             for future in waiting:
                 future.cancel()
             raise
-    sums = np.concatenate([part for part in found if part is not None])
+    sums = np.concatenate([part for part in batch_sums if part is not None])
     return _estimate(clicks, pairs, sums, comparisons, {**about, "ties": ties})
 
 
