@@ -170,7 +170,7 @@ SPEC = PolicySpec(
     slate="any",
     assumes="a Condorcet winner",
     regret="O(ln T), falling with m",
-    use="Several options at once, one of which beats every other: steady, with no run that settles on a wrong one.",
+    use="Several options at once, one of which beats every other: runs differ little from each other; DueDuel loses less.",
     parameters={
         "slate_size": Parameter(meaning="arms compared in one round, at most", at_least=1),
         "alpha": Parameter(meaning="exploration: more than 1/2 to work, more than 1 for the theorem", above=0.5),
