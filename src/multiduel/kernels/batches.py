@@ -120,3 +120,20 @@ def _accept(batches: Batches, n: int) -> None:
     for x in range(place):
         batches.arms[x] = batches.spare[0, x]
     batches.tally[COUNT] = n
+
+
+@kernel
+def drop_members(batches: Batches, b: int, drop: Ints) -> None:
+    """Those of batch b whose place is marked leave it for good; if all would, none does."""
+    n = batches.size[b]
+    members = batches.arms[batches.first[b] : batches.first[b] + n]
+    kept = 0
+    for x in range(n):
+        kept += 1 - drop[x]
+    if kept == 0:
+        return
+    kept = 0
+    for x in range(n):
+        members[kept] = members[x]
+        kept += 1 - drop[x]
+    batches.size[b] = kept

@@ -85,17 +85,23 @@ def random_order(n_arms: int, rng: Stream) -> Ints:
 
 
 @kernel
+def share_won(W: Floats, i: int) -> float:
+    """The share of its duels that arm i won; 0 before the first."""
+    won = 0.0
+    lost = 0.0
+    for j in range(W.shape[0]):
+        won += W[i, j]
+        lost += W[j, i]
+    return won / (won + lost) if won + lost > 0.0 else 0.0
+
+
+@kernel
 def most_winning(W: Floats) -> int:
     """The arm with the largest share of its duels won; before any duel, arm 0."""
     best = 0
     best_share = -1.0
     for i in range(W.shape[0]):
-        won = 0.0
-        lost = 0.0
-        for j in range(W.shape[0]):
-            won += W[i, j]
-            lost += W[j, i]
-        share = won / (won + lost) if won + lost > 0.0 else 0.0
+        share = share_won(W, i)
         if share > best_share:
             best_share = share
             best = i

@@ -34,8 +34,8 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.batches import Batches, merge_in_pairs, merge_with_next, shuffle_into_batches, sound_batches
-from multiduel.kernels.choice import argmax
+from multiduel.kernels.batches import Batches, drop_members, merge_in_pairs, merge_with_next, shuffle_into_batches, sound_batches
+from multiduel.kernels.choice import argmax, share_won
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
@@ -83,7 +83,6 @@ def drop_losers(W: Floats, batches: Batches, b: int, threshold: float, drop: Int
     """drop from B_b every arm k with u_kl < 1/2 for some l in B_b"""
     n = batches.size[b]
     members = batches.arms[batches.first[b] : batches.first[b] + n]
-    dropped = 0
     for x in range(n):
         k = members[x]
         drop[x] = 0
@@ -91,14 +90,7 @@ def drop_losers(W: Floats, batches: Batches, b: int, threshold: float, drop: Int
             d = W[members[y], k] - W[k, members[y]]
             if d > 0.0 and d * d / (W[members[y], k] + W[k, members[y]]) > threshold:
                 drop[x] = 1
-        dropped += drop[x]
-    if dropped == 0 or dropped == n:
-        return
-    kept = 0
-    for x in range(n):
-        members[kept] = members[x]
-        kept += 1 - drop[x]
-    batches.size[b] = kept
+    drop_members(batches, b, drop)
 
 
 @ask.implement(Params)
@@ -143,12 +135,7 @@ def bet(params: Params, state: State) -> int:
     for b in range(batches.tally[0]):
         for place in range(batches.first[b], batches.first[b] + batches.size[b]):
             i = batches.arms[place]
-            won = 0.0
-            lost = 0.0
-            for j in range(W.shape[0]):
-                won += W[i, j]
-                lost += W[j, i]
-            share = won / (won + lost) if won + lost > 0.0 else 0.0
+            share = share_won(W, i)
             if share > best_share:
                 best_share = share
                 best = i

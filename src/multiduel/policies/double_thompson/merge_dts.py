@@ -36,7 +36,7 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.batches import Batches, merge_in_pairs, merge_with_next, shuffle_into_batches, sound_batches
+from multiduel.kernels.batches import Batches, drop_members, merge_in_pairs, merge_with_next, shuffle_into_batches, sound_batches
 from multiduel.kernels.choice import argmax
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
@@ -81,19 +81,11 @@ def drop_losers(Z: Floats, batches: Batches, b: int, threshold: float, drop: Int
     """drop from B_b every arm k with u_kl < 1/2 for some l in B_b"""
     n = batches.size[b]
     members = batches.arms[batches.first[b] : batches.first[b] + n]
-    dropped = 0
     for x in range(n):
         drop[x] = 0
         for y in range(n):
             drop[x] |= 1 if Z[members[x], members[y]] > threshold else 0
-        dropped += drop[x]
-    if dropped == 0 or dropped == n:
-        return
-    kept = 0
-    for x in range(n):
-        members[kept] = members[x]
-        kept += 1 - drop[x]
-    batches.size[b] = kept
+    drop_members(batches, b, drop)
 
 
 @kernel
