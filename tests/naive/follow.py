@@ -9,6 +9,7 @@ from multiduel.engine.play import ask_once, tell_once
 from multiduel.engine.registry import find, resolve
 from multiduel.kernels.contract import ask, init, tell
 from multiduel.kernels.dispatch import entry
+from multiduel.kernels.evidence import no_answers
 from tests.naive.stream import NaiveStream
 
 
@@ -33,7 +34,7 @@ def follow(name, params, K, m, seed, P, rounds, *, compiled=False):
     naive_rng, rng = NaiveStream(words), words.copy()
     state = init(chosen, K, rng)
     naive = oracle(name).Naive(K, min(m, K), naive_rng, **params)
-    slate, tally = np.zeros(K, np.int64), np.zeros((K, K))
+    slate, tally = np.zeros(K, np.int64), no_answers(K)
     asking, telling = entry(ask_once, chosen, f"{name} (ask)"), entry(tell_once, chosen, f"{name} (tell)")
     for t in range(1, rounds + 1):
         n = asking.call(chosen, state, rng, t, slate) if compiled else ask(chosen, state, rng, t, 1, slate)[0]
