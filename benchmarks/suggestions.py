@@ -21,6 +21,7 @@ import numpy as np
 
 import multiduel as md
 from multiduel.engine.registry import POLICIES
+from multiduel.engine.suggest import FOR_A_VERDICT
 
 MEASURED = pathlib.Path(md.__file__).parent / "engine" / "measured.json"
 INSTANCES, RUNS, SEED = 20, 20, 11
@@ -116,7 +117,7 @@ def setting(assumption: str, n_arms: int, horizon: int) -> tuple[list[dict[str, 
     pilots = {
         (name, slate_size): pilot(name, made, horizon, {**common, "slate_size": slate_size})
         for name, spec in POLICIES.items()
-        if not spec.features and n_arms <= AT_MOST.get(name, n_arms)  # these arms have no features
+        if not spec.features and name not in FOR_A_VERDICT and n_arms <= AT_MOST.get(name, n_arms)  # these arms have no features
         for slate_size in (SEATS if spec.slate == "any" else (2,))
     }
     best = {seats: min(mean for (_, size), (mean, _) in pilots.items() if size == seats) for seats in SEATS}

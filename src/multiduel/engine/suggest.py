@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from multiduel.engine.registry import POLICIES
 from multiduel.inputs import choice, whole
 
+FOR_A_VERDICT = ("challengers",)  # made to be certain with few answers, not to lose little: not measured by regret
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")
 WORDS = {
     "utilities": "options with hidden qualities",

@@ -135,8 +135,8 @@ def fresh(radius: tuple[float, float], n_arms: int) -> State:
 def sound(params: BTM | PAC, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """While there is no winner, two arms or more are active."""
     K, size, winner = len(state.A), int(state.progress[SIZE]), state.progress[WINNER]
-    here = (1 if winner != NONE else 2) <= size <= K
     active = state.active == 1
+    here = (1 if winner != NONE else 2) <= size == np.count_nonzero(active)
     phat = validity.per_duel(state.w, state.n, 0.5)
 
     def sums(values: Any, by_opponent: Any) -> bool:
