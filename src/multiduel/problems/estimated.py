@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from multiduel.arrays import Floats
 from multiduel.inputs import BadInput
-from multiduel.problems.problem import Floats, Problem
+from multiduel.problems.problem import Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)

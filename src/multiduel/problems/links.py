@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multiduel.arrays import Floats
 from multiduel.inputs import BadInput, choice
 from multiduel.problems.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 def linear(mu_i: Floats, mu_j: Floats) -> Floats:

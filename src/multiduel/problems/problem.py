@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from multiduel import theory
+from multiduel.arrays import Floats
 from multiduel.inputs import BadInput, choice, shortened
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-9  # how far a given matrix may be from P + P^T = 1 before it is refused
 MOST_ARMS = 100_000  # tables of K x K numbers fill the memory long before
 BENCHMARKS = ("condorcet", "copeland", "borda", "utility")

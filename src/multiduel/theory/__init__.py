@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from multiduel.arrays import Floats, Ints
 from multiduel.inputs import BadInput, finite, whole
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROUNDING = 1e-12  # differences below this are rounding, not preference: Borda ties, strong transitivity
 MOST = 1 << 62  # rounds, arms

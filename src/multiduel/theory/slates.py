@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multiduel.arrays import Floats
 from multiduel.inputs import BadInput
 from multiduel.theory import gaps, kl
-
-Floats = NDArray[np.float64]
 
 FEW_SLATES = 1_500_000  # up to so many slates (24 arms, 8 at once), all are looked at and the bound is exact
 CLOSE = 1e-9
