@@ -19,11 +19,9 @@ class Naive:
 
     def ask(self, round):
         L = [[self.evidence(i, j) for j in range(self.K)] for i in range(self.K)]
-        against = [
-            round_off(np.logaddexp.reduce([L[j][h] for j in range(self.K) if j != h]) - math.log(self.K - 1))
-            for h in range(self.K)
-        ]
-        b = self.rng.argmax([-value for value in against])
+        against = [np.logaddexp.reduce([L[j][h] for j in range(self.K) if j != h]) - math.log(self.K - 1) for h in range(self.K)]
+        more = [value - min(against) for value in against]
+        b = self.rng.argmax([-value if value > 1e-9 else 0.0 for value in more])  # arms that stand equally tie
         rivals = [j for j in range(self.K) if j != b and L[b][j] < math.log(self.K / self.alpha)]
         theta = {j: self.rng.beta(self.W[j, b] + 1.0, self.W[b, j] + 1.0) for j in rivals}
         return [b, *sorted(rivals, key=lambda j: -theta[j])[: self.m - 1]]
@@ -33,8 +31,3 @@ class Naive:
             for b, j in enumerate(slate):
                 if a != b:
                     self.W[i, j] += wins[a, b]
-
-
-def round_off(value):
-    """Arms that stand equally must tie here as they do in the kernel, though the sums are added up in another order."""
-    return round(value, 9)

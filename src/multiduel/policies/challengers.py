@@ -39,6 +39,8 @@ from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.evidence import weigh_anew, weighed
 from multiduel.kernels.random import beta
 
+ROUNDING = 1e-9
+
 
 class Params(NamedTuple):
     slate_size: int = 2  # m
@@ -74,7 +76,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     K = theta.shape[0]
     least = state.against[favourite(state.against)]
     for h in range(K):
-        theta[h] = state.against[h] - least
+        more = state.against[h] - least
+        theta[h] = more if more > ROUNDING else 0.0  # arms that stand equally tie, in whatever order sums were added up
     b = argmin(theta, rng)
     slate[0] = b
     open_rivals = 0
