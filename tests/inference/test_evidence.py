@@ -8,7 +8,7 @@ import pytest
 
 from multiduel.inference import evidence, pair_intervals
 from multiduel.inference.evidence import _stakes, fill_evidence, fill_intervals
-from multiduel.kernels.evidence import SHARES, bets, log_winnings, log_winnings_at
+from multiduel.kernels.evidence import EVEN, SHARES, bets, log_evidence, log_winnings, log_winnings_at
 
 
 def tables(K=7, most=400, seed=0):
@@ -65,6 +65,12 @@ def test_the_power_tables_and_the_logarithms_agree():
         D, T = np.array([[0.0, w], [l, 0.0]]), np.array([[0.0, t], [t, 0.0]])
         L, _ = evidence(D, T, null=0.4)
         assert L[0, 1] == pytest.approx(log_winnings(*stakes, float(w), float(t), float(l)), abs=1e-9)
+
+
+@pytest.mark.parametrize("above", [0.0, 1.0, 12.0, 12.5, 256.0, 257.0, 3000.0])
+@pytest.mark.parametrize("below", [0.0, 0.5, 7.0, 256.0, 900.0])
+def test_evidence_is_the_same_number_by_the_table_and_by_logarithms(above, below):
+    assert log_evidence(above, below) == pytest.approx(log_winnings(*EVEN, above, 0.0, below), abs=1e-9)
 
 
 def test_intervals_hold_what_the_bets_do_not_refute():

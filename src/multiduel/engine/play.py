@@ -185,23 +185,31 @@ def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> i
 @kernel
 def sensible(wins: Floats, most: float) -> bool:
     """Are these weights of duels: from 0 to ``most``, and none of an arm against itself?"""
-    for a in range(wins.shape[0]):
-        for b in range(wins.shape[0]):
-            if not 0.0 <= wins[a, b] <= most or (a == b and wins[a, b] != 0.0):
-                return False
-    return True
+    n = wins.shape[0]
+    good = True
+    for a in range(n):
+        good &= wins[a, a] == 0.0
+        for b in range(n):
+            good &= (wins[a, b] >= 0.0) & (wins[a, b] <= most)
+    return good
 
 
 @kernel
 def count(slate: Ints, wins: Floats, tally: Counts) -> bool:
-    """Count an answer in ``tally``. Was anything compared?"""
-    compared = 0.0
-    for a in range(slate.shape[0]):
-        for b in range(slate.shape[0]):
-            compared += wins[a, b]
-    if compared > 0.0:
+    """Count an answer in ``tally``, unless that is empty: what many answers gave is no answer. Was anything compared?"""
+    compared = any_positive(wins)
+    if compared and tally.above.shape[0] > 0:
         count_answer(tally, slate, wins)
-    return compared > 0.0
+    return compared
+
+
+@kernel
+def any_positive(wins: Floats) -> bool:
+    for a in range(wins.shape[0]):
+        for b in range(wins.shape[1]):
+            if wins[a, b] > 0.0:
+                return True
+    return False
 
 
 def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Counts) -> bool:

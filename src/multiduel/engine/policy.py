@@ -321,7 +321,7 @@ def make(
     policy = Policy(spec, chosen, int(n_arms), np.random.SeedSequence(seed), feature_table(spec, features, int(n_arms)))
     if tally is not None:
         wins = matrix_of(tally, int(n_arms), f"'tally' of '{name}'")
-        policy._observe_wins(tuple(range(policy.n_arms)), wins, MOST_WINS, no_answers(policy.n_arms))
+        policy._observe_wins(tuple(range(policy.n_arms)), wins, MOST_WINS, no_answers(0))
         policy._tally.above[...] = wins[np.ix_(policy._label, policy._label)]  # many answers, and a tie is half a win each way
         policy._round = int(round) if round is not None else min(math.ceil(wins.sum()), MOST_ROUNDS)
     return policy

@@ -5,44 +5,37 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.kernels.dispatch import entry
-from multiduel.kernels.evidence import Bets, bets, least_not_refuted, log_mean_against, log_winnings
+from multiduel.kernels.evidence import (
+    Bets,
+    Powers,
+    bets,
+    is_listed,
+    least_not_refuted,
+    log_mean_against,
+    log_mean_product,
+    log_winnings,
+    powers,
+)
 
 
-class Powers(NamedTuple):
-    """What a bet has become after 0, 1, 2, ... answers of a kind. Most counts are small, and a product is quicker than exp."""
-
-    win: Floats  # f8[counts, 24]
-    tie: Floats
-    loss: Floats
-
-
-def fill_evidence(stakes: Bets, powers: Powers, above: Floats, ties: Floats, L: Floats, against: Floats) -> None:
+def fill_evidence(stakes: Bets, listed: Powers, above: Floats, ties: Floats, L: Floats, against: Floats) -> None:
     """L of every pair, and of every arm the evidence against "it beats all others"."""
     K = L.shape[0]
-    limit = powers.win.shape[0] - 1
-    G = stakes.win.shape[0]
     for i in range(K):
         for j in range(K):
             w, t, l = above[i, j], ties[i, j], above[j, i]
             if i == j or w + t + l == 0.0:
                 L[i, j] = 0.0
-                continue
-            if w <= limit and t <= limit and l <= limit:
-                a, b, c = int(w), int(t), int(l)
-                if a == w and b == t and c == l:
-                    even, odd = 0.0, 0.0  # two sums, because one would wait for itself
-                    for g in range(0, G, 2):
-                        even += powers.win[a, g] * powers.tie[b, g] * powers.loss[c, g]
-                        odd += powers.win[a, g + 1] * powers.tie[b, g + 1] * powers.loss[c, g + 1]
-                    L[i, j] = math.log((even + odd) / G)
-                    continue
-            L[i, j] = log_winnings(stakes.win, stakes.tie, stakes.loss, w, t, l)
+            elif is_listed(listed.win, w, t, l):
+                L[i, j] = log_mean_product(listed.win[int(w)], listed.tie[int(t)], listed.loss[int(l)])
+            else:
+                L[i, j] = log_winnings(stakes.win, stakes.tie, stakes.loss, w, t, l)
     for h in range(K):
         against[h] = log_mean_against(L, h) if K > 1 else -math.inf
 
@@ -58,9 +51,7 @@ def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, low
 @functools.lru_cache(maxsize=16)
 def _stakes(null: float) -> tuple[Bets, Powers]:
     stakes = bets(null)
-    most = min(256, int(700.0 / max(stakes.win[-1], stakes.tie[-1])))  # beyond, a power would not be a finite number
-    steps = np.arange(most + 1.0)[:, None]
-    return stakes, Powers(*(np.exp(steps * kind) for kind in stakes))
+    return stakes, powers(stakes)
 
 
 def stakes_of(null: float) -> Bets:
@@ -70,10 +61,10 @@ def stakes_of(null: float) -> Bets:
 def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats, Floats]:
     """(L, against). L[i, j] is the log evidence against "i, placed above j, gets ``null`` of the answers at most, ties half";
     against[h] = ln mean_{j != h} exp L[j, h]."""
-    stakes, powers = _stakes(null)
+    stakes, listed = _stakes(null)
     K = len(above)
     L, against = np.zeros((K, K)), np.zeros(K)
-    run(fill_evidence, stakes, powers, above, ties, L, against)
+    run(fill_evidence, stakes, listed, above, ties, L, against)
     return L, against
 
 

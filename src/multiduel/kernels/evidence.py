@@ -41,8 +41,23 @@ def bets(null: float = 0.5) -> Bets:
     return Bets(*(np.log1p(SHARES * ((x - null) / null)) for x in (1.0, 0.5, 0.0)))
 
 
+class Powers(NamedTuple):
+    """What a bet has become after 0, 1, 2, ... answers of a kind. Most counts are small, and a product is quicker than exp."""
+
+    win: Floats  # f8[counts, 24]
+    tie: Floats
+    loss: Floats
+
+
+def powers(stakes: Bets) -> Powers:
+    most = min(256, int(700.0 / max(stakes.win[-1], stakes.tie[-1])))  # beyond, a power would not be a finite number
+    steps = np.arange(most + 1.0)[:, None]
+    return Powers(*(np.exp(steps * kind) for kind in stakes))
+
+
 EVEN = bets()
 _SHARES, (_WIN, _TIE, _LOSS) = SHARES, EVEN  # constants of compiled code
+_WON, _TIED, _LOST = powers(EVEN)
 
 
 class Counts(NamedTuple):
@@ -100,9 +115,30 @@ def log_winnings(win: Floats, tie: Floats, loss: Floats, above: float, level: fl
 
 
 @kernel
+def is_listed(table: Floats, above: float, level: float, below: float) -> bool:
+    """Are these whole numbers, and small enough for a table of powers?"""
+    small = above < table.shape[0] and level < table.shape[0] and below < table.shape[0]
+    return small and above == math.floor(above) and level == math.floor(level) and below == math.floor(below)
+
+
+@kernel
 def log_evidence(above: float, below: float) -> float:
     """L: evidence that i, placed above j so often and below it so often, is above more than half the time."""
+    if is_listed(_WON, above, 0.0, below):
+        return log_mean_product(_WON[int(above)], _TIED[0], _LOST[int(below)])
     return log_winnings(_WIN, _TIE, _LOSS, above, 0.0, below)
+
+
+@kernel
+def log_mean_product(x: Floats, y: Floats, z: Floats) -> float:
+    """ln of the mean of x y z over the 24 bets: four sums, because one would wait for itself."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for g in range(0, 24, 4):
+        a += x[g] * y[g] * z[g]
+        b += x[g + 1] * y[g + 1] * z[g + 1]
+        c += x[g + 2] * y[g + 2] * z[g + 2]
+        d += x[g + 3] * y[g + 3] * z[g + 3]
+    return math.log(((a + b) + (c + d)) / 24.0)
 
 
 @kernel
