@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+MOST = 20000  # answers after which a forecast is no longer waited for
 TEMPLATE = Path(__file__).with_name("verdicts.template.md")
 
 
@@ -14,7 +15,13 @@ def write(store, folder):
     draw(store["width"], folder / "verdicts-width.svg")
     tables = {"errors": errors, "tastes": tastes, "answers": answers, "forecast": forecasts, "width": widths}
     fillings = {name: make(store[name]) if store.get(name) else "Not measured yet." for name, make in tables.items()}
-    fillings |= {"duels": f"{store['speed']['duels']:,}", "ms": f"{store['speed']['verdict_ms']:.1f}"}
+    speed = store["speed"]
+    fillings |= {
+        "duels": f"{speed['duels']:,}",
+        "ms": f"{speed['verdict_ms']:.1f}",
+        "margin_ms": f"{speed['with_margin_ms']:.1f}",
+    }
+    fillings |= {"observe": observing(speed["observe_ms"])}
     text = TEMPLATE.read_text()
     for name, filling in fillings.items():
         text = text.replace(f"@@{name}@@", filling)
@@ -39,10 +46,9 @@ def errors(rows):
         groups[row["world"], row["K"]].append(row)
     lines = []
     for (world, K), group in groups.items():
-        wrong, out, missed = (max(group, key=lambda row, name=name: row[name]) for name in ("wrong", "out_wrong", "missed"))
         claims = [row["claims"] / row["trials"] for row in group]
-        best_out = percent(out, "out_wrong") if world == "a winner" else "-"
-        cells = [world, str(K), str(len(group)), percent(wrong, "wrong"), best_out, percent(missed, "missed")]
+        best_out = worst(group, "out_wrong") if world == "a winner" else "-"
+        cells = [world, str(K), str(len(group)), worst(group, "wrong"), best_out, worst(group, "missed")]
         lines.append([*cells, f"{min(claims):.0%} to {max(claims):.0%}"])
     highest = max(max(row["wrong"], row["out_wrong"], row["missed"]) for row in rows) / rows[0]["trials"]
     head = "world | K | settings | wrong | best out | missed | a winner named in time"
@@ -50,14 +56,23 @@ def errors(rows):
 
 
 def tastes(rows):
-    rows = {(row["world"], row["m"], row["unit"], row["about"]): row for row in rows}
+    groups = defaultdict(list)
+    for row in rows:
+        groups[row["world"].split()[0], row["K"], row["unit"]].append(row)
     lines = []
-    for (world, m, unit, about), row in rows.items():
-        if about == "these raters" and (world, m, unit, "the population") in rows:
-            these = percent(row, "wrong") if unit == "answer" else "(not promised)"
-            population = percent(rows[world, m, unit, "the population"], "wrong")
-            lines.append([world.split()[0], str(m), unit, these, population, f"{row['claims'] / row['trials']:.0%}"])
-    return table("raters | m | unit | wrong about these raters | wrong about the population | a winner named in time", lines)
+    for (raters, K, unit), group in groups.items():
+        these, population = ([row for row in group if row["about"] == about] for about in ("these raters", "the population"))
+        cells = [raters, str(K), unit, str(len(these))]
+        cells.append(worst(these, "wrong") if unit == "answer" else "(not promised)")
+        claims = [row["claims"] / row["trials"] for row in these]
+        lines.append([*cells, worst(population, "wrong"), f"{min(claims):.0%} to {max(claims):.0%}"])
+    return table(
+        "raters | K | unit | settings | wrong about these raters | wrong about the population | a winner named in time", lines
+    )
+
+
+def worst(rows, name):
+    return percent(max(rows, key=lambda row: row[name]), name)
 
 
 def answers(rows):
@@ -72,18 +87,29 @@ def answers(rows):
 
 def forecasts(rows):
     lines = []
-    for K, m in sorted({(row["K"], row["m"]) for row in rows}):
+    for world, K, m in dict.fromkeys((row["world"], row["K"], row["m"]) for row in rows):
         for name, least, most in (("40 to 80", 40, 80), ("80 to 160", 80, 160), ("160 and more", 160, np.inf)):
-            here = [row for row in rows if row["K"] == K and row["m"] == m and least <= row["at"] * m / K < most]
-            if not here:
+            here = [row for row in rows if (row["world"], row["K"], row["m"]) == (world, K, m)]
+            here = [row for row in here if least <= row["at"] * m / K < most]
+            known = [row for row in here if row["end"] or row["at"] + row["high"] < MOST]
+            if not known:
                 continue
-            left = np.array([row["end"] - row["at"] for row in here])
-            low, likely, high = (np.array([row[column] for row in here]) for column in ("low", "likely", "high"))
-            ratio = np.quantile(left / np.maximum(likely, 1.0), (0.1, 0.5, 0.9))
+            left = np.array([row["end"] - row["at"] if row["end"] else np.inf for row in known])
+            low, likely, high = (np.array([row[column] for row in known]) for column in ("low", "likely", "high"))
+            ratio = np.quantile(left / np.maximum(likely, 1.0), (0.1, 0.5, 0.9), method="higher")
             shares = (((low <= left) & (left <= high)).mean(), (left < low).mean(), (left > high).mean())
-            cells = [str(K), str(m), name, str(len(here)), *(f"{share:.0%}" for share in shares)]
+            cells = [
+                world,
+                str(K),
+                str(m),
+                name,
+                str(len(known)),
+                str(len(here) - len(known)),
+                *(f"{share:.0%}" for share in shares),
+            ]
             lines.append([*cells, f"{ratio[1]:.2f}", f"{ratio[0]:.2f} to {ratio[2]:.2f}"])
-    return table("K | m | showings per option | forecasts | within | sooner | later | ratio, median | 10 % to 90 %", lines)
+    head = "world | K | m | showings per option | forecasts | not known | within | sooner | later | ratio, median | 10 % to 90 %"
+    return table(head, lines)
 
 
 def widths(rows):
@@ -94,6 +120,11 @@ def widths(rows):
             anytime, fixed = known[n, share]["anytime"], known[n, share]["fixed"]
             lines.append([f"{n:,}", f"{share:.0%}", f"{anytime:.3f}", f"{fixed:.3f}", f"{anytime / fixed:.2f}"])
     return table("n | share of wins | at any time | at a fixed n | ratio", lines)
+
+
+def observing(times):
+    rows = sorted(times.items(), key=lambda row: row[1])
+    return table("policy | ms", [[name, f"{ms:.1f}"] for name, ms in rows])
 
 
 def draw(rows, path):

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -32,10 +33,13 @@ POLICIES = (  # with closing, where they may stop comparing before a verdict
     ("challengers", False),
     ("multi-rucb", True),
     ("ind-self-sparring", True),
+    ("due-duel", True),
     ("rmed1", True),
     ("dts", True),
     ("uniform", False),
 )
+
+SLOW = ("multi-rucb", "uniform")  # with 59 options they take 20,000 to a million answers
 
 
 KEY = ("K", "world", "answers", "slates", "m", "T")
@@ -47,7 +51,16 @@ def stored(name):
 
 def keep(name, part):
     store = json.loads(STORE.read_text()) if STORE.exists() else {}
-    STORE.write_text(json.dumps(store | {name: part}, indent=0) + "\n")
+    STORE.write_text(listed(store | {name: part}))
+
+
+def listed(store):
+    """JSON with a row to a line."""
+    parts = []
+    for name, part in store.items():
+        rows = ",\n".join(json.dumps(row) for row in part) if isinstance(part, list) else None
+        parts.append(f"{json.dumps(name)}: " + (json.dumps(part) if rows is None else f"[\n{rows}\n]"))
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def clopper_pearson(hits, n):
@@ -93,7 +106,7 @@ def errors():
             for answers in ("rankings", "coins"):
                 for slates in ("uniform", "challengers"):
                     for m in (2, 4, 8):
-                        T = (6000 if K < 59 else 1500) // m
+                        T = (6000 if K < 59 else 12000) // m
                         row = {"K": K, "world": world, "answers": answers, "slates": slates, "m": min(m, K), "T": T}
                         if json.dumps([row[name] for name in KEY]) in known:
                             continue  # measured before: it goes on where it was
@@ -107,31 +120,31 @@ def errors():
 
 def tastes():
     """Few raters, each with a taste; in the population two are alike on top."""
-    rows = []
-    u = np.array([0.0, 0.0, -0.8, -1.0, -1.5])
-    for raters in (5, 20, 100):
-        for unit in ("answer", "rater"):
-            for about in ("these raters", "the population"):
-                for m in (2, 4):
-                    T = 4000 // m
-                    options = {"rankings": True, "adaptive": True, "by_rater": unit == "rater"}
+    rows = stored("tastes")
+    known = {json.dumps([row[name] for name in (*KEY, "unit", "about")]) for row in rows}
+    for K, raters in ((5, 5), (5, 20), (5, 100), (20, 20), (59, 20)):
+        u = np.concatenate([[0.0, 0.0], -np.linspace(0.8, 1.5, K - 2)])
+        everyone = population(u)
+        for slates, unit, about, m in itertools.product(
+            ("challengers", "uniform"), ("answer", "rater"), ("these raters", "the population"), (2, 4, 8)
+        ):
+            if m > K:
+                continue
+            T = 4000 // m
+            row = {"K": K, "world": f"{raters} raters with tastes", "answers": "rankings", "slates": slates, "m": m, "T": T}
+            row |= {"unit": unit, "about": about}
+            if json.dumps([row[name] for name in (*KEY, "unit", "about")]) in known:
+                continue
+            options = {"rankings": True, "adaptive": slates == "challengers", "by_rater": unit == "rater"}
 
-                    def setting(seed, o=options, m=m, T=T, raters=raters, about=about):
-                        tastes = u + np.random.default_rng(seed).normal(size=(raters, 5))
-                        P = sigmoid(tastes).mean(axis=0)
-                        truth = P if about == "these raters" else population(u)
-                        return tastes, truth, condorcet(truth), seed, o, m, T
+            def setting(seed, o=options, m=m, T=T, raters=raters, about=about, u=u, everyone=everyone):
+                tastes = u + np.random.default_rng(seed).normal(size=(raters, len(u)))
+                truth = sigmoid(tastes).mean(axis=0) if about == "these raters" else everyone
+                return tastes, truth, condorcet(truth), seed, o, m, T
 
-                    row = {
-                        "K": 5,
-                        "world": f"{raters} raters with tastes",
-                        "answers": "rankings",
-                        "slates": "challengers",
-                        "m": m,
-                    }
-                    rows.append(row | {"T": T, "unit": unit, "about": about} | tried(setting))
-                    print(rows[-1], flush=True)
-                    keep("tastes", rows)
+            rows.append(row | tried(setting))
+            print(rows[-1], flush=True)
+            keep("tastes", rows)
     return rows
 
 
@@ -184,8 +197,8 @@ def answers():
 
 
 def settled(problem, K, policy, closing, m):
-    runs = 20 if K == 59 else 100
-    options = {"slate_size": m, "horizon": 10**6, "runs": runs, "seed": 1, "until": "verdict", "threads": 1, "checkpoints": [1]}
+    runs = 20 if K == 59 and policy in SLOW else 100
+    options = {"slate_size": m, "horizon": 10**7, "runs": runs, "seed": 1, "until": "verdict", "threads": 1, "checkpoints": [1]}
     result = md.simulate(policy, problem, **options, **({"closing": True} if closing else {}))
     s = result.settlement
     row = {"K": K, "policy": policy, "closing": closing, "m": m, "runs": runs, "wrong": int(s.wrong.sum())}
@@ -210,45 +223,66 @@ def width():
 
 def forecast():
     """How far off forecasts were: along the way, against the answers that it then took."""
+    drawn = np.random.default_rng(2026)
     rows = []
-    for K, runs in ((5, 100), (20, 40), (59, 10)):
-        u = models()[K]
+    for world, K, runs in (("llmfao", 5, 100), ("llmfao", 20, 40), ("llmfao", 59, 10), ("drawn", 5, 100), ("drawn", 20, 60)):
         for m in (2, 4):
             for run in range(runs):
-                policy = md.make("challengers", n_arms=K, slate_size=m, seed=run)
-                rng = np.random.default_rng(run)
-                looks, t, next_look = [], 0, 40 * K / m
-                while True:
-                    slate = policy.ask()
-                    if len(slate.arms) == 1:
-                        break
-                    t += 1
-                    score = {arm: u[arm] + rng.gumbel() for arm in slate.arms}
-                    policy.tell(slate, md.ranking(sorted(slate.arms, key=lambda arm, score=score: -score[arm])))
-                    if t >= next_look:
-                        f = md.forecast(policy.tally, slate_size=m)
-                        next_look *= 1.5
-                        if not f.too_early:
-                            looks.append((t, f.low, f.likely, f.high))
-                rows += [
-                    {"K": K, "m": m, "run": run, "at": at, "end": t, "low": low, "likely": likely, "high": high}
-                    for at, low, likely, high in looks
-                    if at < t
-                ]
-            print(K, m, len(rows), flush=True)
+                u = models()[K] if world == "llmfao" else drawn.standard_normal(K)
+                rows += forecasts_along(u, m, run, {"world": world, "K": K, "m": m, "run": run})
+            print(world, K, m, len(rows), flush=True)
     return rows
 
 
+def forecasts_along(u, m, seed, label):
+    """Forecasts at 40 showings per option and at every half more; the end is None if it was still open after MOST answers."""
+    policy = md.make("challengers", n_arms=len(u), slate_size=m, seed=seed)
+    rng = np.random.default_rng(seed)
+    looks, t, next_look = [], 0, 40 * len(u) / m
+    while t < verdict_page.MOST:
+        slate = policy.ask()
+        if len(slate.arms) == 1:
+            break
+        t += 1
+        score = {arm: u[arm] + rng.gumbel() for arm in slate.arms}
+        policy.tell(slate, md.ranking(sorted(slate.arms, key=lambda arm: -score[arm])))
+        if t >= next_look:
+            f = md.forecast(policy.tally, slate_size=m)
+            next_look *= 1.5
+            if not f.too_early:
+                looks.append((t, f.low, f.likely, f.high))
+    end = t if t < verdict_page.MOST else None
+    return [
+        label | {"at": at, "end": end, "low": round(low), "likely": round(likely), "high": round(high)}
+        for at, low, likely, high in looks
+        if at < t
+    ]
+
+
 def speed():
-    """A verdict at K = 200 after 10^6 duels."""
+    """At K = 200, after 10^6 duels: a verdict, and each policy that starts from the tally. The least of 30 times."""
     rng = np.random.default_rng(0)
     pairs = np.triu(rng.multinomial(10**6, np.full(200 * 200, 1 / 40000)).reshape(200, 200) * 2, 1)
     wins = rng.binomial(pairs, 0.6)
     tally = md.Tally.of((wins + (pairs - wins).T).astype(float))
-    md.verdict(tally)
-    best = min(_timed(lambda: md.verdict(tally)) for _ in range(30))
-    with_margin = min(_timed(lambda: md.verdict(tally, margin=0.05)) for _ in range(30))
-    return {"duels": int(tally.above.sum()), "verdict_ms": best * 1e3, "with_margin_ms": with_margin * 1e3}
+    best = _least(lambda: md.verdict(tally))
+    with_margin = _least(lambda: md.verdict(tally, margin=0.05))
+    observe = {name: start_from(name, tally.above) * 1e3 for name, spec in POLICY.items() if not spec.blind}
+    return {"duels": int(tally.above.sum()), "verdict_ms": best * 1e3, "with_margin_ms": with_margin * 1e3, "observe_ms": observe}
+
+
+def start_from(name, wins):
+    """Seconds that a policy takes to be told a whole tally: with it less without it, both compiled before."""
+    options = {"n_arms": len(wins), "slate_size": 2, "seed": 1} | (
+        {"horizon": 10**7} if "horizon" in POLICY[name].params._fields else {}
+    )
+    with_it = _least(lambda: md.make(name, tally=wins, **options))
+    return with_it - _least(lambda: md.make(name, **options))
+
+
+def _least(call, times=30):
+    call()
+    return min(_timed(call) for _ in range(times))
 
 
 def _timed(call):

@@ -73,6 +73,16 @@ def test_evidence_is_the_same_number_by_the_table_and_by_logarithms(above, below
     assert log_evidence(above, below) == pytest.approx(log_winnings(*EVEN, above, 0.0, below), abs=1e-9)
 
 
+def test_evidence_falls_as_the_null_rises_so_that_a_margin_may_be_chosen_afterwards():
+    D, T = tables(K=7, most=300)
+    D[2, 3] = 700.0  # beyond the tables
+    nulls = (0.05, 0.2, 0.4, 0.45, 0.48, 0.5)
+    found = [evidence(D, T, null=null)[0] for null in nulls]
+    for lower, higher in itertools.pairwise(found):
+        assert (lower >= higher - 1e-9).all()
+    assert (found[0] > found[-1] + 1.0).any()
+
+
 def test_intervals_hold_what_the_bets_do_not_refute():
     D, T = tables(K=5, most=120)
     D += 1.0 - np.eye(5)

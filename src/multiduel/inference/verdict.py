@@ -23,6 +23,9 @@ step has evidence ln(1 / alpha) at least, because a mean is at most its largest 
 **Margin e.** Two equal options on top are never told apart. "No option is preferred to b in more than 1/2 + e of the answers,
 ties counting half" is refuted for b if some j has E[X_bj] < 1/2 - e; so the same bets with q = 1/2 - e, for which a tie is now
 good news (it multiplies by 1 + b e / q), and the same union. Out stays as it is, at 1/2.
+*The margin may be chosen after looking, and changed*: say that b is wrong at every margin up to e, because of j. The bets on
+(b, j) only fall as q rises, so a wrong claim for b at any of these margins needs those at q = 1/2 - e to reach K / alpha: one
+event for all margins together, with chance alpha / K at most.
 
 **Options that come and go** (``room = N`` in all, stated from the start). Until the first retirement a false winner b has a
 first j to come that it does not beat: a union over N, with alpha / 2. Afterwards who is present was chosen, so that every pair
