@@ -2,8 +2,9 @@
 
     python benchmarks/due_duel.py measure --data FOLDER     play, and write benchmarks/due_duel.json; rows it has are kept
                                           --part few --out  only one part of the plan, into another file
+                                          --anew due-duel   only one policy, all its rows: its code changed
     python benchmarks/due_duel.py tables                    put the tables into docs/due-duel.md
-    python benchmarks/due_duel.py speed [PROTOTYPE.py]      CPU per run, beside a file with another version's SPEC
+    python benchmarks/due_duel.py speed [FILE.py ...]       CPU per run, beside files with the SPEC of other versions
 
 FOLDER has the preference matrices of the MSLR rankers. Instances are made from the seeds listed here; those of 'looked at' were
 in view while the rule was chosen, the others were first played after it was frozen.
@@ -70,6 +71,7 @@ def sets(data):
         "MSLR informational 135": lambda: read("informational_135"),
         "MSLR perfect 136": lambda: read("perfect_136"),
         "linear 500": lambda: [md.synthetic(500)],
+        "linear 1000": lambda: [md.synthetic(1000)],
         "ties 24": lambda: [with_ties(24, 1400 + k) for k in range(10)],
         "no winner: MSLR perfect 16": lambda: read("perfect_16_no_condorcet"),
         "no winner: tournaments 16": lambda: [md.random_tournament(16, seed=1500 + k, condorcet=False) for k in range(10)],
@@ -77,52 +79,69 @@ def sets(data):
 
 
 EVERY = (10**4, 10**5, 10**6)
-LONG = (10**5, 10**6, 10**7, 10**8, 10**9)
+LONG = (10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 FEW = ("linear 48", "MSLR perfect margin", "random utilities 30", "tournaments 30", "disputed tournaments 30")
-EIGHT = ("logit 48", "MSLR informational margin", "MSLR perfect margin", "random utilities 30", "MSLR informational hard")
-SLOW = ("random utilities 30", "disputed tournaments 30")
-# part, sets, policies, seats, runs in all, checkpoints
+QUICK = ("linear 48", "logit 48", "MSLR informational margin", "MSLR perfect margin")
+NEARLY_TIED = ("random utilities 30", "MSLR informational hard")
+OTHERS = ("natural 48", "Bradley-Terry 30", "tournaments 30", "disputed tournaments 30")
+SLOW = ("random utilities 30", "tournaments 30", "disputed tournaments 30")  # for D-TS and MergeDTS: up to a second a run
+RANKERS = ("MSLR informational 135", "MSLR perfect 136")
+# part, sets, policies, seats, runs in all, checkpoints: what matters most comes first
 PLAN = [
-    ("eight", ("linear 48",), MULTI, (8,), 1000, EVERY),
-    ("eight", EIGHT, ("due-duel",), (8,), 1000, EVERY),
-    ("eight", EIGHT, MULTI[1:], (8,), 200, EVERY),  # fewer runs: some of them are slow here
-    ("eight", ("natural 48", "Bradley-Terry 30", "tournaments 30", "disputed tournaments 30"), MULTI, (8,), 200, EVERY),
-    ("few", [name for name in FEW if name not in SLOW], TWO, (2,), 100, EVERY),
-    ("few", SLOW, ("due-duel", "ind-self-sparring", "rmed1"), (2,), 100, EVERY),
-    ("few", SLOW, ("dts", "merge-dts"), (2,), 20, EVERY),  # seconds a run here
+    ("eight", QUICK, MULTI, (8,), 1000, EVERY),
+    ("few", [name for name in FEW if name not in SLOW], TWO, (2,), 200, EVERY),
+    ("large", RANKERS, MULTI, (8,), 50, EVERY),
+    ("large", ("linear 500",), MULTI[:3], (8,), 50, EVERY),
+    ("eight", NEARLY_TIED, MULTI, (8,), 1000, EVERY),
+    ("few", SLOW, ("due-duel", "ind-self-sparring", "rmed1"), (2,), 200, EVERY),
+    ("few", SLOW, ("dts", "merge-dts"), (2,), 100, EVERY),
+    ("long", ("linear 48", "MSLR perfect margin", "logit 48"), MULTI[:3], (8,), 100, LONG),
+    ("long", ("linear 48",), ("due-duel",), (2,), 100, LONG),
+    ("long", ("random utilities 30",), MULTI[:3], (8,), 40, LONG[:4]),  # beyond, nearly tied arms are compared all the time
+    ("large", ("linear 1000",), MULTI[:3], (8,), 20, EVERY),
+    ("eight", OTHERS, MULTI, (8,), 200, EVERY),
     ("few", FEW, MULTI, (4,), 200, EVERY),
-    ("long", ("linear 48", "MSLR perfect margin"), ("due-duel", "ind-self-sparring"), (8,), 100, LONG),
-    ("long", ("linear 48",), ("due-duel",), (2,), 50, LONG),
-    ("large", ("MSLR informational 135", "MSLR perfect 136"), MULTI, (8,), 40, EVERY),
-    ("large", ("linear 500",), MULTI, (8,), 5, EVERY),
     ("outside", ("ties 24",), MULTI[:3], (8,), 100, EVERY),
     ("outside", ("no winner: MSLR perfect 16", "no winner: tournaments 16"), MULTI[:3], (8,), 100, EVERY[:2]),
+    ("large", ("linear 500",), ("mdb",), (8,), 10, EVERY),  # seconds a run
 ]
 
 
 BOUNDS = [("linear 48", 2), ("linear 48", 4), ("linear 48", 8), ("linear 48", 16)]
+BOUNDS += [("logit 48", 8)]
 BOUNDS += [(f"MSLR {name}", 8) for name in ("informational margin", "perfect margin", "informational hard")]
 
 
-def measure(data, only, out):
+def measure(data, only, anew, out):
+    """Play what is not in ``out`` with as many runs and the same checkpoints; or, if its code changed, one policy ``anew``."""
     rows = json.loads(out.read_text())["rows"] if out.exists() else []
     made = sets(data)
-    done = {(row["part"], row["set"], row["policy"], row["slate_size"]) for row in rows}
+    at = {key(row): place for place, row in enumerate(rows)}
 
-    def keep(part, name, policy, slate_size, numbers):
-        if only in (None, part) and (part, name, policy, slate_size) not in done:
-            rows.append({"part": part, "set": name, "policy": policy, **numbers()})
-            print(*rows[-1].values(), flush=True)
-            write(rows, out)
+    def keep(part, name, policy, slate_size, numbers, runs=None, marks=None):
+        row = {"part": part, "set": name, "policy": policy, "slate_size": slate_size}
+        place = at.get(key(row), len(rows))
+        old = rows[place] if place < len(rows) else {}
+        same = bool(old) and (runs is None or (old["runs"], old["checkpoints"]) == (runs, list(marks)))
+        if only not in (None, part) or (policy != anew if anew else same):
+            return
+        rows[place : place + 1] = [{**row, **numbers()}]
+        at[key(row)] = place
+        print(*rows[place].values(), flush=True)
+        write(rows, out)
 
     for part, names, policies, seats, runs, marks in PLAN:
         for name, policy, slate_size in itertools.product(names, policies, seats):
-            keep(part, name, policy, slate_size, lambda: play(policy, made[name](), slate_size, runs, marks))  # noqa: B023
+            keep(part, name, policy, slate_size, lambda: play(policy, made[name](), slate_size, runs, marks), runs, marks)  # noqa: B023
     for policy in ("due-duel", "ind-self-sparring", "multi-rucb"):
         keep("delayed", "delayed", policy, 4, lambda: delayed(policy))  # noqa: B023
         keep("clicks", "clicks", policy, 4, lambda: clicks(policy))  # noqa: B023
     for name, slate_size in BOUNDS:
         keep("bounds", name, "", slate_size, lambda: bound(made[name]()[0], slate_size))  # noqa: B023
+
+
+def key(row):
+    return row["part"], row["set"], row["policy"], row["slate_size"]
 
 
 def play(policy, problems, slate_size, runs, marks):
@@ -196,42 +215,39 @@ def bound(problem, slate_size):
     return {"slate_size": slate_size, "per_decade": per_decade, "certified": certified, "exact": found.exact}
 
 
-def speed(prototype, out):
-    """CPU of one run of 10^6 rounds, the best of 3 x 20, in one process: ours, and what ``prototype`` holds as SPEC."""
-    contenders = {"due-duel": "due-duel"}
-    if prototype:
-        spec = importlib.util.spec_from_file_location("prototype", prototype)
-        module = sys.modules["prototype"] = importlib.util.module_from_spec(spec)
+def speed(files, out):
+    """CPU of a run, the best of several, in one process: ours, and what the files hold as SPEC, under the files' names."""
+    contenders = ["due-duel"]
+    for file in files:
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        module = sys.modules[file.stem] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        md.register(dataclasses.replace(module.SPEC, name="prototype"))
-        contenders["prototype"] = "prototype"
+        md.register(dataclasses.replace(module.SPEC, name=file.stem))
+        contenders.append(file.stem)
     rows = [row for row in json.loads(out.read_text())["rows"] if row["part"] != "speed"] if out.exists() else []
-    for n_arms, slate_size, horizon, runs in (
-        (48, 8, 10**6, 20),
-        (48, 2, 10**6, 20),
-        (30, 8, 10**6, 20),
-        (135, 8, 10**5, 4),
-        (500, 8, 10**4, 1),
+    for n_arms, slate_size, horizon, runs, repeats in (
+        (48, 8, 10**6, 10, 10),
+        (48, 2, 10**6, 10, 5),
+        (30, 8, 10**6, 10, 3),
+        (135, 8, 10**5, 4, 5),
+        (500, 8, 10**4, 1, 2),
+        (1000, 8, 3000, 1, 2),
     ):
         problem = md.random_utilities(30, seed=1100) if n_arms == 30 else md.synthetic(n_arms)
+        name = f"random utilities {n_arms}" if n_arms == 30 else f"linear {n_arms}"
         for policy in contenders:
-            settings = {"slate_size": slate_size, "threads": 1, "seed": SEED}
-            md.simulate(policy, problem, horizon=10, runs=1, **settings)
-            times = []
-            for _ in range(3):
-                start = time.process_time()
-                result = md.simulate(policy, problem, horizon=horizon, checkpoints=[horizon], runs=runs, **settings)
-                times.append((time.process_time() - start) / runs)
-            name = f"random utilities {n_arms}" if n_arms == 30 else f"linear {n_arms}"
+            settings = {"slate_size": slate_size, "threads": 1, "seed": SEED, "runs": runs}
+            md.simulate(policy, problem, horizon=10, **settings)
+            start, whole = [], []
+            for _ in range(repeats):
+                for rounds, times in ((1, start), (horizon, whole)):
+                    began = time.process_time()
+                    result = md.simulate(policy, problem, horizon=rounds, checkpoints=[rounds], **settings)
+                    times.append(1e3 * (time.process_time() - began) / runs)
             row = {"part": "speed", "set": name, "policy": policy, "slate_size": slate_size, "checkpoints": [horizon]}
-            events = float(result.events.mean())
+            numbers = {"milliseconds": float(f"{min(whole):.3g}"), "start": float(f"{min(start):.3g}")}
             rows.append(
-                {
-                    **row,
-                    "milliseconds": float(f"{1e3 * min(times):.3g}"),
-                    "events": round(events),
-                    "mean": round(float(result.mean[-1]), 1),
-                }
+                {**row, **numbers, "events": round(float(result.events.mean())), "mean": round(float(result.mean[-1]), 1)}
             )
             print(*rows[-1].values(), flush=True)
     write(rows, out)
@@ -273,20 +289,22 @@ def regret_table(rows):
 
 
 def long_table(rows):
-    lines = [["instance", "m", "policy", "runs", *(f"10^{power}" for power in range(5, 10)), "max at 10^9", "wrong"]]
-    for row in rows:
-        means = [f"{mean:,.0f}" for mean in row["means"]]
+    lines = [["instance", "m", "policy", "runs", *(f"10^{power}" for power in range(4, 10)), "max", "wrong"]]
+    for row in sorted(rows, key=lambda row: (-row["slate_size"], row["set"])):
+        means = dict(zip(row["checkpoints"], row["means"], strict=True))
+        means = [f"{means[T]:,.0f}" if T in means else "" for T in LONG]
+        policy = f"**{row['policy']}**" if row["policy"] == "due-duel" else row["policy"]
         lines.append(
-            [row["set"], str(row["slate_size"]), row["policy"], str(row["runs"]), *means, f"{row['max']:,.0f}", str(row["wrong"])]
+            [row["set"], str(row["slate_size"]), policy, str(row["runs"]), *means, f"{row['max']:,.0f}", str(row["wrong"])]
         )
     return lines
 
 
 def bounds_table(rows):
     slopes = {
-        (row["set"], row["slate_size"]): (row["means"][-1] - row["means"][1]) / 3.0
+        (row["set"], row["slate_size"]): (row["means"][-1] - row["means"][row["checkpoints"].index(10**6)]) / 3.0
         for row in rows
-        if row["part"] == "long" and row["policy"] == "due-duel"
+        if row["part"] == "long" and row["policy"] == "due-duel" and row["checkpoints"][-1] == 10**9
     }
     lines = [["instance", "m", "lower bound per decade of T", "certified", "slope of DueDuel", "ratio"]]
     for row in (row for row in rows if row["part"] == "bounds"):
@@ -298,10 +316,10 @@ def bounds_table(rows):
 
 
 def speed_table(rows):
-    lines = [["instance", "m", "T", "policy", "CPU a run, ms", "events", "us an event", "mean regret"]]
+    lines = [["instance", "m", "T", "policy", "CPU a run, ms", "of that, start", "events", "us an event", "mean regret"]]
     for row in (row for row in rows if row["part"] == "speed"):
-        each = f"{1e3 * row['milliseconds'] / row['events']:.2f}"
-        numbers = [f"{row['milliseconds']:,.3g}", f"{row['events']:,}", each, f"{row['mean']:,.0f}"]
+        each = f"{1e3 * (row['milliseconds'] - row['start']) / row['events']:.2f}"
+        numbers = [f"{row['milliseconds']:,.3g}", f"{row['start']:,.2g}", f"{row['events']:,}", each, f"{row['mean']:,.0f}"]
         lines.append([row["set"], str(row["slate_size"]), f"{row['checkpoints'][-1]:,}", row["policy"], *numbers])
     return lines
 
@@ -314,15 +332,16 @@ def write(rows, out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["measure", "tables", "speed"])
-    parser.add_argument("prototype", nargs="?", type=pathlib.Path)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("--part")
+    parser.add_argument("--anew", metavar="POLICY")
     parser.add_argument("--out", type=pathlib.Path, default=RESULTS)
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("data"))
     chosen = parser.parse_args()
     if chosen.command == "measure":
-        measure(chosen.data, chosen.part, chosen.out)
+        measure(chosen.data, chosen.part, chosen.anew, chosen.out)
     elif chosen.command == "speed":
-        speed(chosen.prototype, chosen.out)
+        speed(chosen.files, chosen.out)
     else:
         PAGE.write_text(with_tables(PAGE.read_text()))
 

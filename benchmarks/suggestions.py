@@ -2,6 +2,7 @@
 
     python benchmarks/suggestions.py             all of it; a row that the file already has is kept, so it may be stopped
     python benchmarks/suggestions.py --anew      from nothing
+                                     --policy due-duel        the rows of one policy anew, because its code changed
                                      --only utilities --horizon 10000 --out FILE     a part of it, for instance side by side
 
 Every row is 20 instances x 20 runs of one policy: the same instances and the same luck for all. In a pilot of two instances x 3
@@ -93,12 +94,16 @@ def measure(name: str, made: list[md.Problem], horizon: int, settings: dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--anew", action="store_true")
+    parser.add_argument("--policy", choices=list(POLICIES))
     parser.add_argument("--only", choices=list(PROBLEMS))
     parser.add_argument("--horizon", type=int, choices=HORIZONS)
     parser.add_argument("--out", type=pathlib.Path, default=MEASURED)
     chosen = parser.parse_args()
     known = {} if chosen.anew else json.loads(chosen.out.read_text())
     rows, left_out = (known["rows"], known["left_out"]) if "left_out" in known else ([], [])
+    if chosen.policy:
+        write([again(row) if row["policy"] == chosen.policy else row for row in rows], left_out, chosen.out)
+        return
     done = {tuple(row[key] for key in KEYS[:3]) for row in rows}
     for horizon in HORIZONS if chosen.horizon is None else (chosen.horizon,):
         for assumption in PROBLEMS if chosen.only is None else (chosen.only,):
@@ -111,11 +116,23 @@ def main() -> None:
                     write(rows, left_out, chosen.out)
 
 
+def common(assumption: str) -> dict[str, object]:
+    return {"benchmark": "copeland" if assumption == "copeland" else "condorcet", "threads": 1, "seed": SEED}
+
+
+def again(row: dict[str, object]) -> dict[str, object]:
+    assumption, n_arms, horizon, slate_size, name = (row[key] for key in KEYS)
+    settings = {**common(assumption), "slate_size": slate_size}
+    fresh = {**row, **measure(name, problems(assumption, n_arms), horizon, settings)}
+    print(*fresh.values(), "as before" if fresh == row else "before: " + str(row["mean"]), flush=True)
+    return fresh
+
+
 def setting(assumption: str, n_arms: int, horizon: int) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     made = problems(assumption, n_arms)
-    common = {"benchmark": "copeland" if assumption == "copeland" else "condorcet", "threads": 1, "seed": SEED}
+    settings = common(assumption)
     pilots = {
-        (name, slate_size): pilot(name, made, horizon, {**common, "slate_size": slate_size})
+        (name, slate_size): pilot(name, made, horizon, {**settings, "slate_size": slate_size})
         for name, spec in POLICIES.items()
         if not spec.features and name not in FOR_A_VERDICT and n_arms <= AT_MOST.get(name, n_arms)  # these arms have no features
         for slate_size in (SEATS if spec.slate == "any" else (2,))
@@ -129,7 +146,7 @@ def setting(assumption: str, n_arms: int, horizon: int) -> tuple[list[dict[str, 
         elif mean > BEHIND * best[slate_size]:
             left_out.append({**row, "times_behind": round(mean / best[slate_size], 1)})
         else:
-            rows.append({**row, **measure(name, made, horizon, {**common, "slate_size": slate_size})})
+            rows.append({**row, **measure(name, made, horizon, {**settings, "slate_size": slate_size})})
         print(*(left_out if mean > BEHIND * best[slate_size] else rows)[-1].values(), flush=True)
     return rows, left_out
 

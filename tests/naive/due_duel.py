@@ -1,5 +1,6 @@
 """DueDuel from its listing: everything anew in every round."""
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -12,7 +13,7 @@ def evidence(d, n):
     if d <= 0.0:
         return 0.0
     win, lose = (n - d) / 2.0, (n + d) / 2.0  # as counts
-    return lose * np.log1p(d / n) + (win * np.log1p(-d / n) if win > 0.0 else 0.0)
+    return lose * math.log((n + d) / n) + (win * math.log((n - d) / n) if win > 0.0 else 0.0)
 
 
 class Naive:
@@ -36,10 +37,10 @@ class Naive:
         for q in (q for q in (2**b for b in range(20)) if q <= order.index(i)):
             n, d = N[i, order[:q]].sum(), D[i, order[:q]].sum()
             if n > 0.0:
-                values.append(np.log(n) + evidence(d, n))
+                values.append(math.log(n) + evidence(d, n))
         for j in range(self.K):
             if D[i, j] > 0.0:
-                values.append(np.log(N[i, j]) + evidence(D[i, j], N[i, j]) - np.log(self.K))
+                values.append(math.log(N[i, j]) + evidence(D[i, j], N[i, j]) - math.log(self.K))
         return max(values)
 
     def ask(self, round):

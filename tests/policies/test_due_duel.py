@@ -9,9 +9,11 @@ import pytest
 
 import multiduel as md
 from multiduel import theory
-from multiduel.kernels.contract import ask, init, recommend, tell
+from multiduel.kernels.contract import ask, init, recommend, tell, valid
 from multiduel.policies.due_duel import Params, nats, nats_at_most
+from tests.naive.due_duel import Naive
 from tests.naive.follow import follow
+from tests.naive.stream import NaiveStream
 
 K = 9
 
@@ -22,9 +24,9 @@ def fresh(m=4, K=K, seed=1, **params):
     return chosen, init(chosen, K, rng), rng
 
 
-def asked(player, round, limit=1):
+def asked(player, round, limit=1, room=K):
     params, state, rng = player
-    slate = np.zeros(K, np.int64)
+    slate = np.zeros(room, np.int64)
     n, rounds = ask(params, state, rng, round, limit, slate)
     return slate[:n].tolist(), rounds
 
@@ -72,6 +74,41 @@ def test_choices_depend_on_the_tally_alone(seed):
         assert recommend(player[0], player[1]) == recommend(forth[0], forth[1])
 
 
+@pytest.mark.parametrize("kind", ["utilities", "tournament", "ties"])
+def test_what_is_kept_is_what_would_be_computed_anew(kind):
+    """After many rounds at 24 arms: due times that count as known are right, the others' bounds are bounds, all sums are sums."""
+    K, m = 24, 6
+    rng = np.random.default_rng(7)
+    P = md.random_tournament(K, seed=7).matrix if kind == "tournament" else md.synthetic(K, link="logit").matrix
+    player = params, state, _ = fresh(m, K)
+    naive = Naive(K, m, NaiveStream(np.ones(4, np.uint64)))
+    seen = {"known": 0, "bound": 0}
+    for t in range(1, 900):
+        arms, _ = asked(player, t, room=K)
+        wins = np.zeros((len(arms), len(arms)))
+        for a, i in enumerate(arms):
+            for b, j in enumerate(arms[:a]):
+                wins[a, b] = float(rng.random() < P[i, j]) if kind != "ties" else rng.choice([0.0, 0.5, 1.0])
+                wins[b, a] = 1.0 - wins[a, b]
+        told(player, arms, wins)
+        naive.tell(t, arms, wins)
+        if t % 9:
+            continue
+        assert all(valid(params, state, K, t).values())
+        asked(player, t + 1, room=K)
+        N, D, _ = naive.tables()
+        order = state.order.tolist()
+        for i in order[1:]:
+            due = naive.log_due(i, order, N, D)
+            if state.stale[i] == 0:
+                seen["known"] += 1
+                assert state.due[i] == pytest.approx(due, abs=1e-12)
+            elif state.stale[i] >> state.largest[i] & 1 == 0:
+                seen["bound"] += 1
+                assert state.due[i] <= due
+    assert min(seen.values()) > 300
+
+
 def test_until_an_arm_is_due_the_leader_is_used_alone():
     player = fresh(m=3, edge=1e9)
     for loser in range(1, K):
@@ -100,6 +137,12 @@ def test_evidence_is_the_divergence_and_its_bound_is_one():
             assert nats(d, n) == pytest.approx(n * theory.kl((1.0 - share) / 2.0, 0.5), rel=1e-9)
             assert nats(d, n) <= nats_at_most(d, n) * (1.0 + 1e-12) + 1e-12
             assert nats_at_most(d, n) <= 2.0 * math.log(2.0) * d * d / (2.0 * n) * (1.0 + 1e-12)
+
+
+def test_ties_of_due_times_are_broken_as_the_oracle_does():
+    """In tournaments due times by single arms often agree to the last bit: there must be one way to compute them."""
+    for seed in range(8):
+        follow("due-duel", {}, 16, 3, seed, md.random_tournament(16, seed=1200 + seed).matrix, 150)
 
 
 def test_every_case_of_the_listing_is_followed():
