@@ -90,15 +90,15 @@ RANKERS = ("MSLR informational 135", "MSLR perfect 136")
 PLAN = [
     ("eight", QUICK, MULTI, (8,), 1000, EVERY),
     ("few", [name for name in FEW if name not in SLOW], TWO, (2,), 200, EVERY),
-    ("large", RANKERS, MULTI, (8,), 50, EVERY),
-    ("large", ("linear 500",), MULTI[:3], (8,), 50, EVERY),
-    ("eight", NEARLY_TIED, MULTI, (8,), 1000, EVERY),
-    ("few", SLOW, ("due-duel", "ind-self-sparring", "rmed1"), (2,), 200, EVERY),
-    ("few", SLOW, ("dts", "merge-dts"), (2,), 100, EVERY),
     ("long", ("linear 48", "MSLR perfect margin", "logit 48"), MULTI[:3], (8,), 100, LONG),
     ("long", ("linear 48",), ("due-duel",), (2,), 100, LONG),
-    ("long", ("random utilities 30",), MULTI[:3], (8,), 40, LONG[:4]),  # beyond, nearly tied arms are compared all the time
+    ("large", ("linear 500",), MULTI[:3], (8,), 50, EVERY),
+    ("large", RANKERS, MULTI, (8,), 50, EVERY),
+    ("eight", NEARLY_TIED, MULTI, (8,), 1000, EVERY),
     ("large", ("linear 1000",), MULTI[:3], (8,), 20, EVERY),
+    ("long", ("random utilities 30",), MULTI[:3], (8,), 40, LONG[:4]),  # beyond, nearly tied arms are compared all the time
+    ("few", SLOW, ("due-duel", "ind-self-sparring", "rmed1"), (2,), 200, EVERY),
+    ("few", SLOW, ("dts", "merge-dts"), (2,), 100, EVERY),
     ("eight", OTHERS, MULTI, (8,), 200, EVERY),
     ("few", FEW, MULTI, (4,), 200, EVERY),
     ("outside", ("ties 24",), MULTI[:3], (8,), 100, EVERY),
