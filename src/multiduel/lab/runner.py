@@ -7,14 +7,19 @@ it, in which order, or how often the whole was interrupted.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from multiduel.engine.registry import find, resolve
+from multiduel.engine.result import Result
 from multiduel.inputs import BadInput, whole
 from multiduel.lab import experiment as experiments
 from multiduel.lab import problem as problem_tables
-from multiduel.lab.experiment import Experiment
+from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.results import Block, Panel, make_folder
 from multiduel.lab.task import task
 from multiduel.lab.threads import on_threads
@@ -34,13 +39,14 @@ def run(
     progress: Progress | None = None,
     quick: bool = False,
     block: int | None = None,
+    known: Iterable[Panel] = (),
 ) -> Panel:
     """Results of an experiment, kept in the folder ``out``/<its name>. What is finished there is not done again.
 
     ``problem`` is for experiments whose problem is of kind "given"; ``data`` is the folder of data for those of kind "data".
     ``cluster`` is "local" or the address of a Dask scheduler; ``threads`` is how many cores to use here. Neither
     changes a number. ``progress`` is called with the rounds played and the rounds in all. ``block`` is how many runs
-    make a part.
+    make a part. ``known`` are results of the same code: runs that they hold are taken from there.
     """
     if quick:
         experiment = experiments.quick(experiment)
@@ -55,7 +61,14 @@ def run(
     for contender in experiment.contenders:
         contender.check_features(problem.n_arms)
     folder = make_folder(Path(out) / experiment.name, experiment, problem, block=block)
-    tasks = [task(experiment, problem, block) for block in folder.blocks() if not folder.finished(block)]
+    at_hand = list(known)
+    tasks = []
+    for part in (part for part in folder.blocks() if not folder.finished(part)):
+        taken = known_runs(experiment, problem, part, at_hand)
+        if taken is None:
+            tasks.append(task(experiment, problem, part))
+        else:
+            folder.store(part, taken)
     if tasks:
         shares: dict[Block, float] = {each.block: 0.0 for each in tasks}
         if cluster is None:
@@ -75,6 +88,48 @@ def run(
     panel = folder.panel()
     folder.merge()
     return panel
+
+
+def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: Iterable[Panel]) -> Result | None:
+    """The runs of a block as another experiment played them: the same policy on the same problem, from the same seed, and
+    recorded at these rounds among others. Who is told its end must have been told the same ones."""
+    contender = experiment.contender(block.contender)
+    marks, last = experiment.marks_of(contender), block.first_run + block.runs
+    policy = _described(contender, experiment, problem)
+    for panel in panels:
+        plan = panel.experiment
+        if (plan.horizon, plan.seed, plan.benchmark) != (experiment.horizon, experiment.seed, experiment.benchmark):
+            continue
+        if plan.reset_horizon != experiment.reset_horizon or not np.array_equal(panel.problem.matrix, problem.matrix):
+            continue
+        for line in panel.lines:
+            result = line.result
+            if _described(line.contender, plan, problem) != policy or result.runs < last:
+                continue
+            if not np.isin(marks, result.checkpoints).all():
+                continue
+            if experiment.plays_again(contender) and not np.array_equal(marks, result.checkpoints):
+                continue
+            places, runs = np.searchsorted(result.checkpoints, marks), slice(block.first_run, last)
+            return replace(
+                result,
+                runs=block.runs,
+                checkpoints=marks,
+                regrets={kind: np.ascontiguousarray(values[runs][:, places]) for kind, values in result.regrets.items()},
+                recommended=result.recommended[runs],
+                events=result.events[runs],
+                seconds=0.0,
+                compile_seconds=0.0,
+            )
+    return None
+
+
+def _described(contender: Contender, experiment: Experiment, problem: Problem) -> tuple[object, ...]:
+    """All that decides its choices, defaults filled in."""
+    spec = find(contender.policy)
+    size = 2 if spec.slate == "two" else experiment.slate_size_of(contender)
+    params = resolve(spec, n_arms=problem.n_arms, slate_size=size, horizon=experiment.horizon, words=contender.params)
+    return spec.name, size, params, contender.features
 
 
 def _cores() -> int:

@@ -67,7 +67,14 @@ def paper(
         experiment, problem = panels.with_problem(plan, folder)
         with watch(experiment.name) as progress:
             measured[experiment.name] = runner.run(
-                experiment, out, problem=problem, data=folder, threads=threads, cluster=cluster, progress=progress
+                experiment,
+                out,
+                problem=problem,
+                data=folder,
+                threads=threads,
+                cluster=cluster,
+                progress=progress,
+                known=tuple(measured.values()),
             )
         seconds[experiment.name] = time.monotonic() - before
         say(f"{experiment.name}: {seconds[experiment.name]:.0f} s")
