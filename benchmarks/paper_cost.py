@@ -15,19 +15,27 @@ from collections import defaultdict
 from pathlib import Path
 
 from multiduel.engine.simulate import simulate
+from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.paper import panels
 from multiduel.lab.problem import resolve
+from multiduel.lab.runner import same_runs
+from multiduel.problems import Problem
 
 
 def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
     """CPU seconds at full size, by policy and experiment."""
     table: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    played: list[tuple[Problem, tuple[Experiment, Contender]]] = []
     for plan in panels.load_all():
         experiment, problem = panels.with_problem(plan, None)
         problem = problem or resolve(experiment.problem)
         for contender in experiment.contenders:
             if only and contender.policy not in only:
                 continue
+            ours = (experiment, contender)
+            if any(other.label == problem.label and same_runs(problem, ours, theirs) for other, theirs in played):
+                continue  # taken from there
+            played.append((problem, ours))
             options = {
                 "horizon": experiment.horizon,
                 "slate_size": contender.slate_size or experiment.slate_size,

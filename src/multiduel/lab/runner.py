@@ -91,26 +91,15 @@ def run(
 
 
 def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: Iterable[Panel]) -> Result | None:
-    """The runs of a block as another experiment played them: the same policy on the same problem, from the same seed, and
-    recorded at these rounds among others. Who is told its end must have been told the same ones."""
+    """The runs of a block as another experiment played them, recorded at these rounds among others."""
     contender = experiment.contender(block.contender)
-    marks, last = experiment.marks_of(contender), block.first_run + block.runs
-    policy = _described(contender, experiment, problem)
+    marks, runs = experiment.marks_of(contender), slice(block.first_run, block.first_run + block.runs)
     for panel in panels:
-        plan = panel.experiment
-        if (plan.horizon, plan.seed, plan.benchmark) != (experiment.horizon, experiment.seed, experiment.benchmark):
-            continue
-        if plan.reset_horizon != experiment.reset_horizon or not np.array_equal(panel.problem.matrix, problem.matrix):
-            continue
-        for line in panel.lines:
+        for line in panel.lines if np.array_equal(panel.problem.matrix, problem.matrix) else ():
             result = line.result
-            if _described(line.contender, plan, problem) != policy or result.runs < last:
+            if result.runs < runs.stop or not same_runs(problem, (experiment, contender), (panel.experiment, line.contender)):
                 continue
-            if not np.isin(marks, result.checkpoints).all():
-                continue
-            if experiment.plays_again(contender) and not np.array_equal(marks, result.checkpoints):
-                continue
-            places, runs = np.searchsorted(result.checkpoints, marks), slice(block.first_run, last)
+            places = np.searchsorted(result.checkpoints, marks)
             return replace(
                 result,
                 runs=block.runs,
@@ -122,6 +111,18 @@ def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: I
                 compile_seconds=0.0,
             )
     return None
+
+
+def same_runs(problem: Problem, ours: tuple[Experiment, Contender], theirs: tuple[Experiment, Contender]) -> bool:
+    """On the same problem, are their runs ours: the same policy from the same seed, and our checkpoints among theirs? Who is told
+    its end must have been told the same ones."""
+    (us, we), (them, they) = ours, theirs
+    if (us.horizon, us.seed, us.benchmark, us.reset_horizon) != (them.horizon, them.seed, them.benchmark, them.reset_horizon):
+        return False
+    if _described(we, us, problem) != _described(they, them, problem):
+        return False
+    our_marks, their_marks = us.marks_of(we), them.marks_of(they)
+    return bool(np.array_equal(our_marks, their_marks) if us.plays_again(we) else np.isin(our_marks, their_marks).all())
 
 
 def _described(contender: Contender, experiment: Experiment, problem: Problem) -> tuple[object, ...]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput
@@ -16,7 +19,7 @@ from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
 from multiduel.lab.paper import figures as paper_figures
 from multiduel.lab.paper.mslr import KEPT, make
-from multiduel.lab.paper.panels import MULTI, READINGS, SLATE_SIZES, TWO
+from multiduel.lab.paper.panels import MULTI, READINGS, SLATE_SIZES, THEORY, TWO
 from multiduel.lab.problem import DATA, data_folder
 from multiduel.lab.results import Panel
 
@@ -61,24 +64,27 @@ def paper(
         say(f"rankers: {time.monotonic() - start:.0f} s")
     experiments = panels.load_all(quick=quick, mslr=matrix)
     folder = find_data(data, experiments)
-    measured, seconds = {}, {}
-    for plan in experiments:
-        before = time.monotonic()
-        experiment, problem = panels.with_problem(plan, folder)
-        with watch(experiment.name) as progress:
-            measured[experiment.name] = runner.run(
-                experiment,
-                out,
-                problem=problem,
-                data=folder,
-                threads=threads,
-                cluster=cluster,
-                progress=progress,
-                known=tuple(measured.values()),
-            )
-        seconds[experiment.name] = time.monotonic() - before
-        say(f"{experiment.name}: {seconds[experiment.name]:.0f} s")
-    return write(out, measured, seconds, start=start)
+    measured: dict[str, Panel] = {}
+    seconds = {}
+    with Drawing(out / "figures") as drawing:
+        for plan in experiments:
+            before = time.monotonic()
+            experiment, problem = panels.with_problem(plan, folder)
+            with watch(experiment.name) as progress:
+                measured[experiment.name] = runner.run(
+                    experiment,
+                    out,
+                    problem=problem,
+                    data=folder,
+                    threads=threads,
+                    cluster=cluster,
+                    progress=progress,
+                    known=tuple(measured.values()),
+                )
+            drawing.begin(measured)
+            seconds[experiment.name] = time.monotonic() - before
+            say(f"{experiment.name}: {seconds[experiment.name]:.0f} s")
+        return write(out, measured, drawing, seconds, start=start)
 
 
 def rankers_of(files: Sequence[Path], out: Path, quick: bool, threads: int | None, progress: runner.Progress | None) -> Path:
@@ -94,31 +100,56 @@ def is_here(out: Path) -> bool:
 def rebuild(out: Path) -> Path:
     """The report anew from the folders of a finished run, and from nothing else."""
     start = time.monotonic()
-    return write(out, {name: results.read(out / name) for name in (*TWO, *MULTI, *READINGS)}, {}, start=start)
+    with Drawing(out / "figures") as drawing:
+        return write(out, {name: results.read(out / name) for name in (*TWO, *MULTI, *READINGS)}, drawing, {}, start=start)
 
 
-def write(out: Path, measured: dict[str, Panel], seconds: dict[str, float], *, start: float) -> Path:
+def write(out: Path, measured: dict[str, Panel], drawing: Drawing, seconds: dict[str, float], *, start: float) -> Path:
     """Figures, claims.json, report.md and report.html. ``seconds`` are those that each experiment just took."""
-    pictures = draw(out / "figures", measured)
+    drawing.begin(measured)
     verdicts = claims.judge(measured)
+    pictures = drawing.pictures()
     text = json.dumps([dataclasses.asdict(claim) for claim in verdicts], indent=1, allow_nan=False)
     write_whole(out / "claims.json", text + "\n")
     return report.write(out, measured, verdicts, pictures, seconds, total=time.monotonic() - start)
 
 
-def draw(folder: Path, measured: dict[str, Panel]) -> dict[str, Path]:
-    """All figures, as PNG and SVG; the SVG files by name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    two, multi, sizes = ([measured[name] for name in names if name in measured] for names in (TWO, MULTI, SLATE_SIZES))
-    plans = {
-        "two-dueling": lambda: paper_figures.regret(two),
-        "two-dueling-linear": lambda: paper_figures.regret(two, "linear"),
-        "multi-dueling": lambda: paper_figures.regret(multi, columns=2),
-        "multi-dueling-linear": lambda: paper_figures.regret(multi, "linear", columns=2),
-        "two-dueling-runs": lambda: paper_figures.distribution(two),
-        "multi-dueling-runs": lambda: paper_figures.distribution(multi, columns=2),
-        "bounds": lambda: paper_figures.bounds(claims.bound_curves(measured)),
-        "slate-sizes": lambda: paper_figures.slate_sizes(sizes),
-        "cost": lambda: paper_figures.cost([*two, *multi]),
-    }
-    return {name: paper_figures.save(figure, folder, name)[1] for name, figure in plans.items()}
+class Drawing:
+    """The figures, each drawn as soon as its experiments are there: by a thread of its own, while others are still played."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.pool = ThreadPoolExecutor(1, thread_name_prefix="multiduel-figures")
+        self.begun: dict[str, Future[list[Path]]] = {}
+
+    def begin(self, measured: Mapping[str, Panel]) -> None:
+        """Those whose experiments are all there and that were not begun before."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name, (needed, figure) in FIGURES.items():
+            if name not in self.begun and all(each in measured for each in needed):
+                panels = [measured[each] for each in needed]
+                self.begun[name] = self.pool.submit(paper_figures.save, partial(figure, panels), self.folder, name)
+
+    def pictures(self) -> dict[str, Path]:
+        """The SVG files by name, once all are drawn."""
+        return {name: drawn.result()[1] for name, drawn in self.begun.items()}
+
+    def __enter__(self) -> Drawing:
+        return self
+
+    def __exit__(self, *trouble: object) -> None:
+        self.pool.shutdown(wait=trouble[0] is None, cancel_futures=True)
+
+
+# What each is drawn from, and how.
+FIGURES: dict[str, tuple[Sequence[str], Callable[[list[Panel]], Any]]] = {
+    "two-dueling": (TWO, paper_figures.regret),
+    "two-dueling-linear": (TWO, partial(paper_figures.regret, scale="linear")),
+    "multi-dueling": (MULTI, partial(paper_figures.regret, columns=2)),
+    "multi-dueling-linear": (MULTI, partial(paper_figures.regret, scale="linear", columns=2)),
+    "two-dueling-runs": (TWO, paper_figures.distribution),
+    "multi-dueling-runs": (MULTI, partial(paper_figures.distribution, columns=2)),
+    "bounds": (THEORY, lambda panels: paper_figures.bounds(claims.bound_curves({p.experiment.name: p for p in panels}))),
+    "slate-sizes": (SLATE_SIZES, paper_figures.slate_sizes),
+    "cost": ((*TWO, *MULTI), paper_figures.cost),
+}
