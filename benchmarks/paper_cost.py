@@ -26,7 +26,7 @@ def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
     """CPU seconds at full size, by policy and experiment."""
     table: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     played: list[tuple[Problem, tuple[Experiment, Contender]]] = []
-    for plan in panels.load_all():
+    for plan in (plan for plan in panels.load_all() if panels.worth_playing(plan, None)):
         experiment, problem = panels.with_problem(plan, None)
         problem = problem or resolve(experiment.problem)
         for contender in experiment.contenders:

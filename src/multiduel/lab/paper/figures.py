@@ -58,10 +58,10 @@ def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
         picture = figure()
         picture.set_dpi(160)
         with whole_file(png) as draft:
-            FigureCanvasAgg(picture).print_png(draft, metadata={"Software": None})
+            FigureCanvasAgg(picture).print_png(draft, metadata={"Software": None})  # type: ignore[no-untyped-call]
         picture.set_layout_engine("none")  # it is laid out by now
         with whole_file(svg) as draft:
-            FigureCanvasSVG(picture).print_svg(draft, metadata={"Date": None})
+            FigureCanvasSVG(picture).print_svg(draft, metadata={"Date": None})  # type: ignore[no-untyped-call]
     return paths
 
 
@@ -317,6 +317,8 @@ def cost(panels: Sequence[Panel]) -> Figure:
     firsts: dict[tuple[str, int], Line] = {}  # the first line of each policy and m: for its label and colour
     for panel in panels:
         for line in panel.lines:
+            if line.result.seconds == 0.0:  # taken from another panel
+                continue
             key = line.contender.policy, line.result.slate_size
             costs.setdefault(key, []).append(nanoseconds(panel, line))
             firsts.setdefault(key, line)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from multiduel.engine.registry import find
 from multiduel.files import write_whole
-from multiduel.lab.paper import agreement, statistics
+from multiduel.lab.paper import agreement, joint, statistics
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.document import Block, Fold, Heading, Picture, Table, Text, markdown, page
 from multiduel.lab.paper.figures import nanoseconds
@@ -33,6 +33,9 @@ CAPTIONS = {
     "bounds": "Theorems 1 and 3 where they bite: regret and bound to the left, growth per ln T in each decade to the right.",
     "cost": "What a round costs to simulate. Algorithms that commit to a slate for long are played in one step.",
 }
+
+
+JOINT_SHOWN = 12  # joint settings in the folded table
 
 
 def write(
@@ -110,7 +113,7 @@ def _opening(shown: Sequence[Panel]) -> list[Block]:
             Text(
                 f"**The panels on rankers do not use MSLR**, whose data was not at hand, but {GENERATED}: a made-up corpus, "
                 "simulated clicks on interleaved lists, a totally ordered part of the matrix they give. They count towards no "
-                "verdict. `--mslr FILE...` takes the public files, `--data DIR` ready matrices."
+                "verdict, and readings are not played on them. `--mslr FILE...` takes the public files, `--data DIR` matrices."
             )
         )
     return blocks
@@ -135,11 +138,12 @@ def _readings(panels: Mapping[str, Panel], claims: Sequence[Claim]) -> list[Bloc
     each = [(c.statement, reading, line) for c in claims for reading, line in c.readings.items()]
     blocks: list[Block] = [
         Text(
-            "What the paper leaves open was varied, one choice at a time. A setting is named if every comparison tried with it "
-            "holds: it concerns the algorithm it is of, so that a claim about several rivals may need several at once."
+            "What the paper leaves open was varied. First one choice at a time: a setting is named if every comparison tried "
+            "with it holds; it concerns the algorithm it is of, so that a claim about several rivals may need several at once."
         ),
         Table(("claim", "as published", "right with"), agreement.answers(claims)),
         Table(("claim", "reading", "verdict"), each, folded=f"Claim by reading: {len(each)} verdicts"),
+        *(block for search in joint.searches(panels) for block in _jointly(search)),
     ]
     rows = agreement.variances(panels)
     if not rows:
@@ -161,6 +165,31 @@ def _readings(panels: Mapping[str, Panel], claims: Sequence[Claim]) -> list[Bloc
         *blocks,
         Text(f"The variance table is nearest to: {words}.{rest}"),
         Table(head, table, numeric=(2, 3, 4, 5, 6), folded="Variance over the published one, by setting"),
+    ]
+
+
+def _jointly(search: joint.Search) -> list[Block]:
+    """All choices at once: what agrees best with everything published."""
+    best = search.ranked[0]
+    equal = sum(each.order == best.order for each in search.ranked)
+    setting = "; ".join(f"{choice}: {words}" for choice, words in zip(search.choices, best.settings, strict=True))
+    wrong = f" It is contradicted in: {'; '.join(best.contradicted)}." if best.contradicted else ""
+    whether = "agrees with all" if len(best.agree) == search.statements else f"agrees with {len(best.agree)}"
+    others = f", as {'does' if equal == 2 else 'do'} {equal - 1} more" if equal > 1 else ""
+    none = "" if len(best.agree) == search.statements else " No joint setting agrees with all."
+    rows = [
+        (*each.settings, str(len(each.agree)), str(len(each.undecided)), str(len(each.contradicted)))
+        for each in (search.default, *search.ranked[:JOINT_SHOWN])
+    ]
+    head = (*search.choices, "agree", "undecided", "contradicted")
+    places = range(len(search.choices), len(head))
+    return [
+        Text(
+            f"All choices at once, {search.about}: of {search.statements} published statements our defaults agree with "
+            f"{len(search.default.agree)} and are contradicted in {len(search.default.contradicted)}. Of {len(search.ranked)} "
+            f"joint settings, the one that agrees best {whether}{others}: {setting}.{wrong}{none}"
+        ),
+        Table(head, rows, numeric=places, folded=f"Our defaults, and the {len(rows) - 1} joint settings that agree best"),
     ]
 
 
@@ -258,6 +287,7 @@ def _times(panels: Mapping[str, Panel], seconds: Mapping[str, float], total: flo
         for line in panels[name].lines if name in panels else ():
             result = line.result
             note = "" if find(result.policy).anytime else f"{len(result.checkpoints)} horizons each"
+            note = note if result.seconds > 0.0 else "taken from another panel"
             cells = (str(result.runs), f"{result.seconds:.2f}", f"{result.compile_seconds:.1f}")
             each.append((title(panels[name]), line.label, *cells, f"{nanoseconds(panels[name], line):.3g}", note))
     return [

@@ -14,7 +14,7 @@ from typing import Any
 
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput
-from multiduel.lab import figures, results, runner
+from multiduel.lab import experiment, figures, results, runner
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
 from multiduel.lab.paper import figures as paper_figures
@@ -29,7 +29,7 @@ Watch = Callable[[str], AbstractContextManager[runner.Progress | None]]
 def find_data(data: Path | None, experiments: Iterable[Experiment]) -> Path | None:
     """The folder of data, this one or that of MULTIDUEL_DATA, if it has all files that are needed; None if there is none."""
     folder = data_folder(data)
-    files = {experiment.problem["file"] for experiment in experiments if experiment.problem["kind"] == "data"}
+    files = {plan.problem["file"] for plan in experiments if plan.problem["kind"] == "data"}
     for file in sorted(files) if folder else ():
         if not (folder / file).is_file():
             raise BadInput(f"'data', or else {DATA}, must be a folder with the file '{file}'. Got '{folder}'.")
@@ -64,15 +64,16 @@ def paper(
         say(f"rankers: {time.monotonic() - start:.0f} s")
     experiments = panels.load_all(quick=quick, mslr=matrix)
     folder = find_data(data, experiments)
+    experiments = [plan for plan in experiments if panels.worth_playing(plan, folder)]
     measured: dict[str, Panel] = {}
     seconds = {}
     with Drawing(out / "figures") as drawing:
         for plan in experiments:
             before = time.monotonic()
-            experiment, problem = panels.with_problem(plan, folder)
-            with watch(experiment.name) as progress:
-                measured[experiment.name] = runner.run(
-                    experiment,
+            playable, problem = panels.with_problem(plan, folder)
+            with watch(plan.name) as progress:
+                measured[plan.name] = runner.run(
+                    playable,
                     out,
                     problem=problem,
                     data=folder,
@@ -82,8 +83,8 @@ def paper(
                     known=tuple(measured.values()),
                 )
             drawing.begin(measured)
-            seconds[experiment.name] = time.monotonic() - before
-            say(f"{experiment.name}: {seconds[experiment.name]:.0f} s")
+            seconds[plan.name] = time.monotonic() - before
+            say(f"{plan.name}: {seconds[plan.name]:.0f} s")
         return write(out, measured, drawing, seconds, start=start)
 
 
@@ -94,19 +95,27 @@ def rankers_of(files: Sequence[Path], out: Path, quick: bool, threads: int | Non
 
 def is_here(out: Path) -> bool:
     """Does this folder hold all of the paper's experiments?"""
-    return all((out / name / results.MANIFEST).exists() for name in (*TWO, *MULTI, *READINGS))
+    return all((out / name / results.MANIFEST).exists() for name in _needed(out))
 
 
 def rebuild(out: Path) -> Path:
     """The report anew from the folders of a finished run, and from nothing else."""
     start = time.monotonic()
     with Drawing(out / "figures") as drawing:
-        return write(out, {name: results.read(out / name) for name in (*TWO, *MULTI, *READINGS)}, drawing, {}, start=start)
+        return write(out, {name: results.read(out / name) for name in _needed(out)}, drawing, {}, start=start)
+
+
+def _needed(out: Path) -> list[str]:
+    """The names of the experiments; on generated rankers there are no readings."""
+    first = next(name for name in TWO if panels.on_rankers(experiment.load(panels.shipped()[name])))
+    made_up = (out / first / results.MANIFEST).exists() and panels.generated(results.find_folder(out / first).experiment)
+    plans = [experiment.load(panels.shipped()[name]) for name in (*TWO, *MULTI, *READINGS)]
+    return [plan.name for plan in plans if not (made_up and plan.name in READINGS and panels.on_rankers(plan))]
 
 
 def write(out: Path, measured: dict[str, Panel], drawing: Drawing, seconds: dict[str, float], *, start: float) -> Path:
     """Figures, claims.json, report.md and report.html. ``seconds`` are those that each experiment just took."""
-    drawing.begin(measured)
+    drawing.begin(measured, rest=True)
     verdicts = claims.judge(measured)
     pictures = drawing.pictures()
     text = json.dumps([dataclasses.asdict(claim) for claim in verdicts], indent=1, allow_nan=False)
@@ -122,12 +131,12 @@ class Drawing:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="multiduel-figures")
         self.begun: dict[str, Future[list[Path]]] = {}
 
-    def begin(self, measured: Mapping[str, Panel]) -> None:
-        """Those whose experiments are all there and that were not begun before."""
+    def begin(self, measured: Mapping[str, Panel], *, rest: bool = False) -> None:
+        """Those whose experiments are all there and that were not begun before; of the ``rest``, no more are to come."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, (needed, figure) in FIGURES.items():
-            if name not in self.begun and all(each in measured for each in needed):
-                panels = [measured[each] for each in needed]
+            panels = [measured[each] for each in needed if each in measured]
+            if name not in self.begun and panels and (rest or len(panels) == len(needed)):
                 self.begun[name] = self.pool.submit(paper_figures.save, partial(figure, panels), self.folder, name)
 
     def pictures(self) -> dict[str, Path]:

@@ -1,7 +1,8 @@
 """The experiments that come with the package, a TOML file each: the paper's ten panels, and the readings.
 
 A panel is known by its experiment's name, a contender by its id. Panels on rankers take the MSLR matrix from the folder of
-data; where there is none, rankers of a generated corpus are handed to them, and every title says so.
+data; where there is none, rankers of a generated corpus are handed to them, every title says so, and readings on them are left
+out.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ def with_problem(experiment: Experiment, data: Path | None) -> tuple[Experiment,
     if experiment.problem["kind"] == "data" and problem_tables.data_folder(data) is None:
         return dataclasses.replace(experiment, problem=STAND_IN), stand_in.stand_in(experiment.problem.get("arms", 24))
     return experiment, None
+
+
+def worth_playing(experiment: Experiment, data: Path | None) -> bool:
+    """Not so readings on generated rankers: they count towards nothing."""
+    return experiment.name not in READINGS or not on_rankers(experiment) or problem_tables.data_folder(data) is not None
 
 
 def on_rankers(experiment: Experiment) -> bool:
