@@ -23,8 +23,9 @@ MULTI = tuple(f"multi-dueling-{letter}" for letter in "abcd")
 ALPHA_READINGS = ("reading-alpha-linear", "reading-alpha-logit")
 MULTI_READINGS = tuple(f"reading-multi-rucb{kind}-{m}" for kind in ("", "-rankers") for m in (8, 16))
 SLATE_SIZES = ("reading-slate-sizes", "reading-slate-sizes-rankers")
+LONG = ("reading-long", "reading-longer")
 THEORY = ("reading-theory-doubler-bai", "reading-theory-multi-rucb")
-READINGS = (*ALPHA_READINGS, "reading-doubler-bai", "reading-long", "reading-machines", *MULTI_READINGS, *SLATE_SIZES, *THEORY)
+READINGS = (*ALPHA_READINGS, "reading-doubler-bai", *LONG, "reading-machines", *MULTI_READINGS, *SLATE_SIZES, *THEORY)
 STAND_IN = {"kind": "given", "source": "multiduel.lab.paper.stand_in"}
 
 
