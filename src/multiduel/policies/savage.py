@@ -37,7 +37,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, most_winning, random_order
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, extend, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import verdict
 from multiduel.kernels.random import below
@@ -108,6 +108,15 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
         "sweep": here and validity.arms(sweep[WINNER], K, none=True),
         "level": validity.close(state.level, level_of(params, K)),
     }
+
+
+@extend.implement(Params)
+def go_on(params: Params, state: State) -> bool:
+    """A later end means a wider radius: where no pair is decided, none would have been."""
+    undecided = state.sweep[WINNER] == NONE and not state.decided.any()
+    if undecided:
+        state.level[0] = level_of(params, len(state.out))
+    return bool(undecided)
 
 
 @kernel

@@ -92,7 +92,7 @@ def test_generated_rankers_never_count():
 
 
 def test_the_joint_setting_that_agrees_best_is_found_and_what_is_left_is_said():
-    """DoublerBAI is right with one radius only, BTM is beaten with constant 3 only, SAVAGE with none; all at once: one setting."""
+    """DoublerBAI is right with one radius only, BTM is beaten with constant 3 only, SAVAGE with none."""
     usual = by_policy(doubler_bai=500, btm=20, savage=10)
     special = {"doubler-bai-radius-delta": 30.0, "btm-constant-3": 210.0}
     two, multi = joint.searches(all_panels(lambda contender: special.get(contender.id, usual(contender))))
