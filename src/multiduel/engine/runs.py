@@ -87,6 +87,8 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
             regret[run, :, k] = column[:, 0]
 
     def one(run: int) -> None:
+        labels: Ints
+        record: Record
         players: tuple[Any, ...] = ()
         for params, end, checkpoints, columns in episodes(run):
             if cancelled.is_set():  # to prepare a run may take as long as many events
