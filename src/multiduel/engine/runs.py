@@ -87,15 +87,13 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
             regret[run, :, k] = column[:, 0]
 
     def one(run: int) -> None:
-        labels: Ints
-        record: Record
-        players: tuple[Any, ...] = ()
+        before: tuple[Ints, tuple[Any, ...], Record] | None = None
         for params, end, checkpoints, columns in episodes(run):
             if cancelled.is_set():  # to prepare a run may take as long as many events
                 return
-            if players and extend(params, players[1]):  # told the later end, it would be here
-                players = (params, *players[1:])
-                record = record._replace(checkpoints=checkpoints, regret=columns)
+            if before and extend(params, before[1][1]):  # told the later end, it would be here
+                labels, players = before[0], (params, *before[1][1:])
+                record = before[2]._replace(checkpoints=checkpoints, regret=columns)
                 record.clock[MARK] = 0
             else:
                 labels, players, record = table(run, params, checkpoints, columns)
@@ -106,6 +104,7 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
                 arm = loop.call(*players, Pace(end, FOREVER if plan.commit else 1, budget), record)
                 recommended[run] = labels[arm]
                 budget = next_budget(budget, time.perf_counter() - start)
+            before = labels, players, record
             if isinstance(params, Watched):
                 settled[run] = players[1].settled
                 settled[run, ARM] = labels[settled[run, ARM]]

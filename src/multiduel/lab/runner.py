@@ -50,7 +50,7 @@ def run(
     """
     if quick:
         experiment = experiments.quick(experiment)
-    cores = whole("threads", threads, 1, of="run") if threads is not None else _cores()
+    at_work = cores(threads)
     if problem is None:
         problem = problem_tables.resolve(experiment.problem, data)
     elif experiment.problem["kind"] != "given":
@@ -72,11 +72,11 @@ def run(
     if tasks:
         shares: dict[Block, float] = {each.block: 0.0 for each in tasks}
         if cluster is None:
-            played = on_threads(tasks, min(cores, len(tasks)), shares)
+            played = on_threads(tasks, min(at_work, len(tasks)), shares)
         else:
             from multiduel.lab.cluster import on_cluster
 
-            played = on_cluster(tasks, cluster, workers=min(cores, len(tasks)))
+            played = on_cluster(tasks, cluster, workers=min(at_work, len(tasks)))
         with closing(played):  # type: ignore[type-var]
             for each, result in played:
                 if result is not None:
@@ -133,5 +133,8 @@ def _described(contender: Contender, experiment: Experiment, problem: Problem) -
     return spec.name, size, params, contender.features
 
 
-def _cores() -> int:
+def cores(threads: int | None) -> int:
+    """How many to use: as many as there are, if not said."""
+    if threads is not None:
+        return whole("threads", threads, 1, of="run")
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -14,7 +14,7 @@ from typing import Any
 
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput
-from multiduel.lab import experiment, figures, results, runner
+from multiduel.lab import ahead, experiment, figures, results, runner
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
 from multiduel.lab.paper import figures as paper_figures
@@ -59,7 +59,7 @@ def paper(
         if data or matrix:
             raise BadInput("'--mslr' makes the matrix that '--data' and '--matrix' would name. Give one or the other.")
         with watch("rankers") as progress:
-            data = rankers_of(mslr, out, quick, threads, progress)
+            data = rankers_of(mslr, out, threads, progress)
         matrix = KEPT
         say(f"rankers: {time.monotonic() - start:.0f} s")
     experiments = panels.load_all(quick=quick, mslr=matrix)
@@ -67,7 +67,8 @@ def paper(
     experiments = [plan for plan in experiments if panels.worth_playing(plan, folder)]
     measured: dict[str, Panel] = {}
     seconds = {}
-    with Drawing(out / "figures") as drawing:
+    helped = ahead.compiling(experiments, runner.cores(threads) if cluster is None else 1)
+    with helped, Drawing(out / "figures") as drawing:
         for plan in experiments:
             before = time.monotonic()
             playable, problem = panels.with_problem(plan, folder)
@@ -88,9 +89,9 @@ def paper(
         return write(out, measured, drawing, seconds, start=start)
 
 
-def rankers_of(files: Sequence[Path], out: Path, quick: bool, threads: int | None, progress: runner.Progress | None) -> Path:
+def rankers_of(files: Sequence[Path], out: Path, threads: int | None, progress: runner.Progress | None) -> Path:
     """The folder of data made of learning-to-rank files."""
-    return make(files, out, quick=quick, threads=threads, progress=(lambda share: progress(share, 1.0)) if progress else None)
+    return make(files, out, threads=threads, progress=(lambda share: progress(share, 1.0)) if progress else None)
 
 
 def is_here(out: Path) -> bool:
