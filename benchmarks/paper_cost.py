@@ -60,7 +60,8 @@ def show(table: dict[str, dict[str, float]], before: dict[str, dict[str, float]]
     columns = [before, table] if before else [table]
     print(f"| algorithm | {' | '.join(f'panels{when} | readings{when}' for when in (' before', ' now')[-len(columns) :])} |")
     print(f"|---|{'---:|---:|' * len(columns)}")
-    for policy in sorted(table, key=lambda name: -sum(columns[0].get(name, {}).values())):
+    policies = {policy for column in columns for policy in column}
+    for policy in sorted(policies, key=lambda name: -sum(columns[0].get(name, {}).values())):
         places = [column.get(policy, {}) for column in columns]
         print(f"| {policy} | {' | '.join(f'{in_panels(p):.1f} | {sum(p.values()) - in_panels(p):.1f}' for p in places)} |")
     sums = [(sum(in_panels(p) for p in c.values()), sum(sum(p.values()) for p in c.values())) for c in columns]
