@@ -1,9 +1,9 @@
-"""CPU seconds that each algorithm of the paper's ten panels costs at full size, on one thread, compiling not counted.
+"""CPU seconds that each algorithm of the paper costs at full size, in its panels and in the readings; one thread, compiled.
 
-    python benchmarks/paper_cost.py [--runs 3] [--only btm,savage] [--out FILE.json]
+    python benchmarks/paper_cost.py [--runs 3] [--only btm,savage] [--out FILE.json] [--before FILE.json]
 
-A few runs of each contender are played and counted up to the runs of its panel. CPU seconds, so that other work on the machine
-shows less than in wall clock; it still shows.
+A few runs of each contender are played and counted up to the runs that its experiment asks for. CPU seconds, so that other
+work on the machine shows less than in wall clock; it still shows. With ``--before``, the table of an earlier file stands beside.
 """
 
 from __future__ import annotations
@@ -15,23 +15,27 @@ from collections import defaultdict
 from pathlib import Path
 
 from multiduel.engine.simulate import simulate
+from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.paper import panels
 from multiduel.lab.problem import resolve
-
-FULL_RUNS = 50  # what every contender of a panel is to have
+from multiduel.lab.runner import same_runs
+from multiduel.problems import Problem
 
 
 def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
-    """CPU seconds of ``FULL_RUNS`` runs, by policy and panel."""
-    table: dict[str, dict[str, float]] = defaultdict(dict)
-    for plan in panels.load_all():
-        if plan.name not in (*panels.TWO, *panels.MULTI):
-            continue
+    """CPU seconds at full size, by policy and experiment."""
+    table: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    played: list[tuple[Problem, tuple[Experiment, Contender]]] = []
+    for plan in (plan for plan in panels.load_all() if panels.worth_playing(plan, None)):
         experiment, problem = panels.with_problem(plan, None)
         problem = problem or resolve(experiment.problem)
         for contender in experiment.contenders:
             if only and contender.policy not in only:
                 continue
+            ours = (experiment, contender)
+            if any(other.label == problem.label and same_runs(problem, ours, theirs) for other, theirs in played):
+                continue  # taken from there
+            played.append((problem, ours))
             options = {
                 "horizon": experiment.horizon,
                 "slate_size": contender.slate_size or experiment.slate_size,
@@ -43,8 +47,25 @@ def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
             simulate(contender.policy, problem, **{**options, "horizon": 100, "checkpoints": [100]}, runs=1)  # compiles
             start = time.process_time()
             simulate(contender.policy, problem, **options, runs=runs)
-            table[contender.policy][experiment.name] = (time.process_time() - start) * FULL_RUNS / runs
+            table[contender.policy][experiment.name] += (time.process_time() - start) * experiment.runs / runs
     return table
+
+
+def in_panels(places: dict[str, float]) -> float:
+    return sum(seconds for name, seconds in places.items() if name in (*panels.TWO, *panels.MULTI))
+
+
+def show(table: dict[str, dict[str, float]], before: dict[str, dict[str, float]] | None) -> None:
+    """Rows of Markdown: seconds in the panels, in the readings, and in all."""
+    columns = [before, table] if before else [table]
+    print(f"| algorithm | {' | '.join(f'panels{when} | readings{when}' for when in (' before', ' now')[-len(columns) :])} |")
+    print(f"|---|{'---:|---:|' * len(columns)}")
+    policies = {policy for column in columns for policy in column}
+    for policy in sorted(policies, key=lambda name: -sum(columns[0].get(name, {}).values())):
+        places = [column.get(policy, {}) for column in columns]
+        print(f"| {policy} | {' | '.join(f'{in_panels(p):.1f} | {sum(p.values()) - in_panels(p):.1f}' for p in places)} |")
+    sums = [(sum(in_panels(p) for p in c.values()), sum(sum(p.values()) for p in c.values())) for c in columns]
+    print(f"| all | {' | '.join(f'{first:.0f} | {both - first:.0f}' for first, both in sums)} |")
 
 
 def main() -> None:
@@ -52,11 +73,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--before", type=Path)
     options = parser.parse_args()
     table = cost(options.runs, {name for name in options.only.split(",") if name})
-    for policy, places in sorted(table.items(), key=lambda item: -sum(item[1].values())):
-        print(f"{policy:22s} {sum(places.values()):8.1f}   {'  '.join(f'{s:.1f}' for s in places.values())}")
-    print(f"{'all':22s} {sum(sum(places.values()) for places in table.values()):8.1f}")
+    show(table, json.loads(options.before.read_text(encoding="utf-8")) if options.before else None)
     if options.out:
         options.out.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 

@@ -126,12 +126,18 @@ def test_coins_are_fair_to_the_matrix_and_independent():
     assert np.abs([np.corrcoef(upper[1:, k], upper[:-1, k])[0, 1] for k in range(10)]).max() < 4.5 / np.sqrt(T)
 
 
-def test_reset_horizon_is_one_run_per_point():
-    marks = [50, 400, 3000]
-    curve = md.simulate("if2", PROBLEM, horizon=3000, runs=3, checkpoints=marks, reset_horizon=True)
-    for k, mark in enumerate(marks):
-        point = md.simulate("if2", PROBLEM, horizon=mark, runs=3, checkpoints=[mark])
-        assert (curve.regret[:, k] == point.final).all()
+@pytest.mark.parametrize("name", ["if1", "if2", "btm", "savage", "rmed2fh"])
+def test_reset_horizon_is_one_run_per_point(name):
+    """Also of policies that go on from the run before, while nothing that they did depends on the end."""
+    marks = [1, 50, 400, 1000, 3000]
+    curve = md.simulate(name, PROBLEM, horizon=3000, runs=3, checkpoints=marks, reset_horizon=True)
+    alone = [md.simulate(name, PROBLEM, horizon=mark, runs=3, checkpoints=[mark]) for mark in marks]
+    for k, point in enumerate(alone):
+        for kind in KINDS:
+            assert (curve.regrets[kind][:, k] == point.regrets[kind][:, 0]).all()
+    assert (curve.recommended == alone[-1].recommended).all()
+    went_on = curve.events < sum(point.events for point in alone)
+    assert went_on.all() if name != "rmed2fh" else not went_on.any()
 
 
 def test_reset_horizon_tells_exactly_the_checkpoint_and_ends_there(monkeypatch):

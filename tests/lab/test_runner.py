@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import signal
@@ -14,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import multiduel as md
-from multiduel.lab import runner
+from multiduel.lab import results, runner
 from multiduel.lab.experiment import load, parse
+from multiduel.lab.task import task
 
 SRC = Path(md.__file__).resolve().parents[1]
 SLOW = """
@@ -155,3 +157,40 @@ id = "without"
     with pytest.raises(md.BadInput, match="'features' of 'kernel-self-sparring' must be a table with 5 rows"):
         runner.run(parse(text.replace("arms = 4", "arms = 5"), "other.toml"), tmp_path)
     assert not (tmp_path / "other").exists()
+
+
+KNOWN = """
+name = "fewer"
+horizon = 300_000
+runs = 2
+slate_size = 4
+checkpoints = [300_000]
+[problem]
+kind = "synthetic"
+arms = 16
+[[contenders]]
+policy = "multi-rucb"
+id = "default"
+params = { alpha = 0.51 }
+[[contenders]]
+policy = "multi-rucb"
+id = "another"
+params = { alpha = 0.7 }
+[[contenders]]
+policy = "if1"
+"""
+
+
+def test_runs_that_another_experiment_played_are_taken_from_there(reference, tmp_path, monkeypatch):
+    """With the same parameters in other words, at fewer checkpoints, for fewer runs; not who was told another end."""
+    experiment = parse(KNOWN, "fewer.toml")
+    runner.run(experiment, tmp_path / "alone")
+    played = []
+    monkeypatch.setattr(runner, "task", lambda *args: played.append(args[2].contender) or task(*args))
+    runner.run(experiment, tmp_path / "taken", known=[results.read(reference / "slow")])
+    assert set(played) == {"another", "if1"}
+    alone, taken = (tmp_path / how / "fewer" / "results.parquet" for how in ("alone", "taken"))
+    assert alone.read_bytes() == taken.read_bytes()
+    played.clear()
+    runner.run(dataclasses.replace(experiment, seed=1), tmp_path / "seed", known=[results.read(reference / "slow")])
+    assert set(played) == {"default", "another", "if1"}

@@ -54,18 +54,22 @@ VARIANTS = [
     ("thompson", {}),
     ("thompson", {"prior": 3.0}),
 ]
+SIZED = [*((*variant, 7) for variant in VARIANTS), ("ucb", {"alpha": -1.0}, 40)]
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["prompt", "late"])
-@pytest.mark.parametrize(("name", "given"), VARIANTS, ids=str)
-def test_bandits_choose_what_a_full_scan_chooses(name, given, late):
-    """Two rows, ties of 1/2, additional feedback and, if late, outcomes that come in any order or never."""
-    K, rows, steps = 7, 2, {"thompson": 400, "kl-ucb": 1000}.get(name, 3000)
+@pytest.mark.parametrize(
+    ("name", "given", "K"), [*((*variant, 7) for variant in VARIANTS), ("ucb", {"alpha": -1.0}, 40)], ids=str
+)
+def test_bandits_choose_what_a_full_scan_chooses(name, given, K, late):
+    """Two rows, ties of 1/2, additional feedback and, if late, outcomes that come in any order or never. Of 40 arms
+    UCB lists some, and does not look at the others; many are alike, and tie."""
+    rows, steps = 2, {"thompson": 400, "kl-ucb": 1000}.get(name, 3000)
     params, rng, naive_rng = of_card(name, given), words(5), NaiveStream(words(5))
     state = contract.allocate(params, rows, K)
     naive = [NAIVE[name](K, naive_rng, **given) for _ in range(rows)]
     world = np.random.default_rng(6)
-    chance = np.array([0.2, 0.5, 0.45, 0.8, 0.7, 0.1, 0.6])
+    chance = np.resize([0.2, 0.5, 0.45, 0.8, 0.7, 0.1, 0.6], K)
     waiting = []
     for step in range(1, steps + 1):
         row = int(world.random() < 0.2)

@@ -74,8 +74,12 @@ NO_CONDORCET = np.array([[0, 14, 2, 16], [5, 0, 30, 9], [25, 8, 0, 10], [6, 5, 9
 ALL_OPEN = np.zeros((4, 4))
 
 
+# Nine arms, so that some have lost too often to be looked at further
+NINE = np.random.default_rng(3).integers(0, 7, (9, 9)) * (1.0 - np.eye(9))
+
+
 @pytest.mark.parametrize("name", ["dts", "dts+"])
-@pytest.mark.parametrize("wins", [EARLY, LEADER, NO_CONDORCET, ALL_OPEN], ids=["early", "leader", "cycle", "open"])
+@pytest.mark.parametrize("wins", [EARLY, LEADER, NO_CONDORCET, ALL_OPEN, NINE], ids=["early", "leader", "cycle", "open", "nine"])
 def test_lazy_draws_have_the_law_of_direct_ones(name, wins):
     counts = []
     for draws in ("lazy", "direct"):

@@ -16,7 +16,7 @@ from multiduel.arrays import Floats, Ints
 from multiduel.engine.closing import ARM, Watched
 from multiduel.engine.play import EVENTS, KINDS, MARK, ROUND, STRETCH, BlockMatrix, Matrix, Opponent, Pace, Record, play, sides
 from multiduel.engine.seeds import run_seeds, streams
-from multiduel.kernels.contract import FOREVER, PolicySpec, init, use_features
+from multiduel.kernels.contract import FOREVER, PolicySpec, extend, init, use_features
 from multiduel.kernels.dispatch import Entry, entry
 
 MOMENT = 0.05  # seconds that the compiled loop plays before it looks up: at Ctrl-C and the progress bar
@@ -87,17 +87,24 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
             regret[run, :, k] = column[:, 0]
 
     def one(run: int) -> None:
+        before: tuple[Ints, tuple[Any, ...], Record] | None = None
         for params, end, checkpoints, columns in episodes(run):
             if cancelled.is_set():  # to prepare a run may take as long as many events
                 return
-            labels, players, record = table(run, params, checkpoints, columns)
-            record.clock[[ROUND, MARK, STRETCH]] = 1, 0, 0
+            if before and extend(params, before[1][1]):  # told the later end, it would be here
+                labels, players = before[0], (params, *before[1][1:])
+                record = before[2]._replace(checkpoints=checkpoints, regret=columns)
+                record.clock[MARK] = 0
+            else:
+                labels, players, record = table(run, params, checkpoints, columns)
+                record.clock[[ROUND, MARK, STRETCH]] = 1, 0, 0
             budget = FIRST_BUDGET
             while record.clock[ROUND] <= end and not cancelled.is_set():
                 start = time.perf_counter()
                 arm = loop.call(*players, Pace(end, FOREVER if plan.commit else 1, budget), record)
                 recommended[run] = labels[arm]
                 budget = next_budget(budget, time.perf_counter() - start)
+            before = labels, players, record
             if isinstance(params, Watched):
                 settled[run] = players[1].settled
                 settled[run, ARM] = labels[settled[run, ARM]]

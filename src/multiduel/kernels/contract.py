@@ -64,6 +64,13 @@ def use_features(params: Any, state: Any, features: Floats) -> None:
     """Called after ``init``, if the card says that it takes features: row i of them is about its arm i. Plain Python."""
 
 
+@generic(optional=True)
+def extend(params: Any, state: Any) -> bool:
+    """After a run to an end that it was told: had it done the same, told the later end of ``params``? Then go on with that one,
+    and say so. Plain Python."""
+    return False
+
+
 @generic
 def compare(world: Any, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
     """The other side of the table: write into ``wins`` how often slate[a] beat slate[b] in ``rounds`` rounds from ``round``.

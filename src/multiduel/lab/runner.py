@@ -7,14 +7,19 @@ it, in which order, or how often the whole was interrupted.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from multiduel.engine.registry import find, resolve
+from multiduel.engine.result import Result
 from multiduel.inputs import BadInput, whole
 from multiduel.lab import experiment as experiments
 from multiduel.lab import problem as problem_tables
-from multiduel.lab.experiment import Experiment
+from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.results import Block, Panel, make_folder
 from multiduel.lab.task import task
 from multiduel.lab.threads import on_threads
@@ -34,17 +39,18 @@ def run(
     progress: Progress | None = None,
     quick: bool = False,
     block: int | None = None,
+    known: Iterable[Panel] = (),
 ) -> Panel:
     """Results of an experiment, kept in the folder ``out``/<its name>. What is finished there is not done again.
 
     ``problem`` is for experiments whose problem is of kind "given"; ``data`` is the folder of data for those of kind "data".
     ``cluster`` is "local" or the address of a Dask scheduler; ``threads`` is how many cores to use here. Neither
     changes a number. ``progress`` is called with the rounds played and the rounds in all. ``block`` is how many runs
-    make a part.
+    make a part. ``known`` are results of the same code: runs that they hold are taken from there.
     """
     if quick:
         experiment = experiments.quick(experiment)
-    cores = whole("threads", threads, 1, of="run") if threads is not None else _cores()
+    at_work = cores(threads)
     if problem is None:
         problem = problem_tables.resolve(experiment.problem, data)
     elif experiment.problem["kind"] != "given":
@@ -55,15 +61,22 @@ def run(
     for contender in experiment.contenders:
         contender.check_features(problem.n_arms)
     folder = make_folder(Path(out) / experiment.name, experiment, problem, block=block)
-    tasks = [task(experiment, problem, block) for block in folder.blocks() if not folder.finished(block)]
+    at_hand = list(known)
+    tasks = []
+    for part in (part for part in folder.blocks() if not folder.finished(part)):
+        taken = known_runs(experiment, problem, part, at_hand)
+        if taken is None:
+            tasks.append(task(experiment, problem, part))
+        else:
+            folder.store(part, taken)
     if tasks:
         shares: dict[Block, float] = {each.block: 0.0 for each in tasks}
         if cluster is None:
-            played = on_threads(tasks, min(cores, len(tasks)), shares)
+            played = on_threads(tasks, min(at_work, len(tasks)), shares)
         else:
             from multiduel.lab.cluster import on_cluster
 
-            played = on_cluster(tasks, cluster, workers=min(cores, len(tasks)))
+            played = on_cluster(tasks, cluster, workers=min(at_work, len(tasks)))
         with closing(played):  # type: ignore[type-var]
             for each, result in played:
                 if result is not None:
@@ -77,5 +90,51 @@ def run(
     return panel
 
 
-def _cores() -> int:
+def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: Iterable[Panel]) -> Result | None:
+    """The runs of a block as another experiment played them, recorded at these rounds among others."""
+    contender = experiment.contender(block.contender)
+    marks, runs = experiment.marks_of(contender), slice(block.first_run, block.first_run + block.runs)
+    for panel in panels:
+        for line in panel.lines if np.array_equal(panel.problem.matrix, problem.matrix) else ():
+            result = line.result
+            if result.runs < runs.stop or not same_runs(problem, (experiment, contender), (panel.experiment, line.contender)):
+                continue
+            places = np.searchsorted(result.checkpoints, marks)
+            return replace(
+                result,
+                runs=block.runs,
+                checkpoints=marks,
+                regrets={kind: np.ascontiguousarray(values[runs][:, places]) for kind, values in result.regrets.items()},
+                recommended=result.recommended[runs],
+                events=result.events[runs],
+                seconds=0.0,
+                compile_seconds=0.0,
+            )
+    return None
+
+
+def same_runs(problem: Problem, ours: tuple[Experiment, Contender], theirs: tuple[Experiment, Contender]) -> bool:
+    """On the same problem, are their runs ours: the same policy from the same seed, and our checkpoints among theirs? Who is told
+    its end must have been told the same ones."""
+    (us, we), (them, they) = ours, theirs
+    if (us.horizon, us.seed, us.benchmark, us.reset_horizon) != (them.horizon, them.seed, them.benchmark, them.reset_horizon):
+        return False
+    if _described(we, us, problem) != _described(they, them, problem):
+        return False
+    our_marks, their_marks = us.marks_of(we), them.marks_of(they)
+    return bool(np.array_equal(our_marks, their_marks) if us.plays_again(we) else np.isin(our_marks, their_marks).all())
+
+
+def _described(contender: Contender, experiment: Experiment, problem: Problem) -> tuple[object, ...]:
+    """All that decides its choices, defaults filled in."""
+    spec = find(contender.policy)
+    size = 2 if spec.slate == "two" else experiment.slate_size_of(contender)
+    params = resolve(spec, n_arms=problem.n_arms, slate_size=size, horizon=experiment.horizon, words=contender.params)
+    return spec.name, size, params, contender.features
+
+
+def cores(threads: int | None) -> int:
+    """How many to use: as many as there are, if not said."""
+    if threads is not None:
+        return whole("threads", threads, 1, of="run")
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -9,9 +9,11 @@ Deviates   nothing. ``timer`` and ``unobserved`` offer the readings of public co
     Feedback(b)             mu_k <- (mu_k n_k + b) / (n_k + 1);  rho_k <- rho_k + 1;  tau <- tau + 1
     GetAdditionalFeedback   the same with s_k, and tau stays
 
-How it stays fast. Computing K indices in every round is the whole cost, and nearly always the arm played most (the *lead*)
-wins again. So a full scan also computes ``rest``, a ceiling that no other arm's index passes before the clock reads
-``until``; while the lead's own index provably exceeds it, the lead is returned without a scan. The arm chosen is the same.
+How it stays fast. Computing K indices in every round is the whole cost. So a full scan keeps a short list of the arms with the
+largest indices, and a ceiling of all others' (``far``). While the best of the list exceeds that, it is the best of all, and no
+other arm is looked at. The arm chosen is the *lead*; as long as its own index provably exceeds a ceiling of everyone else's
+(``near``), it is returned without looking at any. Ceilings rise with the clock along a tangent of sqrt(ln tau), which is concave.
+The arm chosen is the same, ties included.
 """
 
 from __future__ import annotations
@@ -29,6 +31,9 @@ from multiduel.kernels.dispatch import kernel
 from multiduel.machines.contract import advance, allocate, answer, feedback, hold, reset
 
 OWN, ROUND, PULLS = 0, 1, 2  # whose clock enters ln tau
+LEVEL, RATE, SINCE, FACTOR, SLOPE = 0, 1, 2, 3, 4  # places in a ceiling; FACTOR is c = sqrt((alpha + 2) ln tau / 2) at SINCE
+LISTED = 16  # arms that the short list has room for
+FEWEST_LISTED, MOST_LISTED = 5, 10  # how many it had better have: `reach` is adapted to that
 
 
 class Params(NamedTuple):
@@ -43,29 +48,36 @@ class State(NamedTuple):
     mean: Floats  # f8[rows, K]  mu_k; `unobserved` at first; the lead's is refreshed only by a scan
     isn: Floats  # f8[rows, K]  1 / sqrt(n_k); 0 at first; the lead's likewise
     tau: Ints  # i8[rows]     1 + advances
-    lead: Ints  # i8[rows]     the arm played most
-    until: Ints  # i8[rows]     last clock reading at which `rest` holds
-    pending: Ints  # i8[rows]     an arm other than the lead, just advanced, not in `rest` until its feedback; or -1
-    rest: Floats  # f8[rows]     ceiling of every other arm's index
+    lead: Ints  # i8[rows]     the arm that the last scan chose
+    listed: Ints  # i8[rows, min(K, LISTED) + 1]  the short list, in listed[:size]
+    size: Ints  # i8[rows]
+    reach: Floats  # f8[rows]     how far below the best index the last one listed may be
     lift: Floats  # f8[rows]     floor of sqrt(n_lead) times the bonus factor
-    ceiling: Floats  # f8[rows]     bonus factor at `until`
-    widest: Floats  # f8[rows]     ceiling of every other arm's 1 / sqrt(n_k)
+    near: Floats  # f8[rows, 5]  ceiling of the index of every arm but the lead: see `ceiling`
+    far: Floats  # f8[rows, 5]  the same of the arms that are not listed
+    bonus: Floats  # f8[3]        the last clock reading looked at, c there, and its slope
     indices: Floats  # f8[K]        scratch
 
 
 @allocate.implement(Params)
 def allocate_ucb(params: Params, rows: int, n_arms: int) -> State:
-    def floats(value: float) -> Floats:
-        return np.full(rows, value)
-
-    def ints(value: int) -> Ints:
-        return np.full(rows, value, np.int64)
-
     grid = (rows, n_arms)
+    unknown = np.tile([math.inf, 0.0, 1.0, 0.0, 0.0], (rows, 1))
     return State(
-        *(np.zeros(grid), np.zeros(grid), np.full(grid, params.unobserved), np.zeros(grid)),
-        *(ints(1), ints(0), ints(0), ints(-1)),
-        *(floats(math.inf), floats(0.0), floats(0.0), floats(1.0), np.zeros(n_arms)),
+        S=np.zeros(grid),
+        N=np.zeros(grid),
+        mean=np.full(grid, params.unobserved),
+        isn=np.zeros(grid),
+        tau=np.ones(rows, np.int64),
+        lead=np.zeros(rows, np.int64),
+        listed=np.zeros((rows, min(n_arms, LISTED) + 1), np.int64),
+        size=np.zeros(rows, np.int64),
+        reach=np.full(rows, 0.1),
+        lift=np.zeros(rows),
+        near=unknown,
+        far=unknown.copy(),
+        bonus=np.array([1.0, 0.0, math.inf]),
+        indices=np.zeros(n_arms),
     )
 
 
@@ -76,18 +88,17 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     others = np.arange(K) != state.lead[:, None]
     mean = validity.per_duel(state.S, N, params.unobserved)
     isn = validity.per_duel(np.sqrt(N), N, 0.0)
-    clocks = {name: validity.counts(getattr(state, name)) for name in ("tau", "until")}
-    bounds = {name: validity.counts(getattr(state, name), np.inf) for name in ("rest", "lift", "ceiling", "widest")}
     return {
         "S": validity.between(state.S, 0.0, N),
         "N": validity.counts(N),
         "mean": validity.counts(state.mean, np.inf) and validity.close(state.mean[others], mean[others]),
         "isn": validity.counts(state.isn) and validity.close(state.isn[others], isn[others]),
-        **clocks,
         "tau": validity.between(state.tau, 1, validity.MOST),
         "lead": validity.arms(state.lead, K),
-        "pending": validity.arms(state.pending, K, none=True),
-        **bounds,
+        "listed": validity.arms(state.listed, K),
+        "size": validity.counts(state.size, min(K, LISTED)),
+        **{name: validity.counts(getattr(state, name), np.inf) for name in ("reach", "lift", "near", "far")},
+        "bonus": validity.counts(state.bonus, np.inf),
         "indices": validity.SCRATCH,
     }
 
@@ -101,10 +112,8 @@ def forget(params: Params, state: State, row: int, delta: float, rng: Stream) ->
         state.isn[row, k] = 0.0
     state.tau[row] = 1
     state.lead[row] = 0
-    state.until[row] = 0
-    state.pending[row] = -1
-    state.rest[row] = math.inf
-    state.widest[row] = 1.0
+    state.near[row, LEVEL] = math.inf
+    state.far[row, LEVEL] = math.inf
 
 
 @kernel
@@ -115,61 +124,123 @@ def clock(params: Params, state: State, row: int, round: int) -> int:
 
 
 @kernel
-def slack(state: State, row: int) -> float:
-    """n_lead times (a floor of the lead's index minus `rest`): positive means the lead wins."""
+def ceiling(bound: Floats, tau: int) -> float:
+    """What no index of some arms passes at this reading of the clock: LEVEL at SINCE, rising by RATE from there."""
+    return bound[LEVEL] + bound[RATE] * (tau - bound[SINCE])
+
+
+@kernel
+def bind(bound: Floats, level: float, widest: float, bonus: Floats) -> None:
+    """A new ceiling: the largest index of these arms now is ``level``, their largest 1 / sqrt(n_k) is ``widest``."""
+    bound[LEVEL] = level * (1.0 + 1e-12)
+    bound[RATE] = bonus[2] * widest
+    bound[SINCE] = bonus[0]
+    bound[FACTOR] = bonus[1]
+    bound[SLOPE] = bonus[2]
+
+
+@kernel
+def include(bound: Floats, mean: float, isn: float) -> None:
+    """Keep the ceiling above one more arm."""
+    bound[LEVEL] = max(bound[LEVEL], (mean + bound[FACTOR] * isn) * (1.0 + 1e-12))
+    bound[RATE] = max(bound[RATE], bound[SLOPE] * isn)
+
+
+@kernel
+def slack(state: State, row: int, tau: int) -> float:
+    """n_lead times (a floor of the lead's index minus the ceiling of all others): positive means the lead wins."""
     lead = state.lead[row]
-    if state.rest[row] == math.inf:
+    if state.near[row, LEVEL] == math.inf:
         return -1.0
-    return state.S[row, lead] + state.lift[row] - state.rest[row] * state.N[row, lead]
+    return state.S[row, lead] + state.lift[row] - ceiling(state.near[row], tau) * state.N[row, lead]
 
 
 @advance.implement(Params)
 def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
     tau = clock(params, state, row, round)
     state.tau[row] += 1
-    if tau <= state.until[row] and state.pending[row] < 0 and slack(state, row) > 0.0:
+    if slack(state, row, tau) > 0.0:
         return state.lead[row]
     return scan(params, state, row, tau, rng)
 
 
 @kernel
-def scan(params: Params, state: State, row: int, tau: int, rng: Stream) -> int:
-    """The argmax over all arms, and new bounds for the rounds to come."""
-    index = state.indices
-    lead = state.lead[row]
-    refresh(state, row, lead)
-    half = 0.5 * (params.alpha + 2.0)
-    c = math.sqrt(half * math.log(float(tau)))
-    for k in range(index.shape[0]):
-        index[k] = state.mean[row, k] + c * state.isn[row, k]
-    arm = argmax(index, rng)
+def bonus_at(params: Params, bonus: Floats, tau: int) -> float:
+    """c = sqrt((alpha + 2) ln tau / 2), computed once for rows whose clocks agree."""
+    if bonus[0] != tau:
+        half = 0.5 * (params.alpha + 2.0)
+        bonus[0] = tau
+        bonus[1] = math.sqrt(half * math.log(float(tau)))
+        bonus[2] = 0.5 * half / (bonus[1] * tau) if tau > 1 else math.inf
+    return bonus[1]
 
-    if state.N[row, arm] > state.N[row, lead]:
-        lead = arm
-        state.lead[row] = lead
-    state.pending[row] = -1 if arm == lead else arm
-    top = index[lead]
-    index[arm] = 0.0
-    index[lead] = 0.0
-    second = largest(index)  # the best of the others
-    if tau & 31 == 0 or state.widest[row] >= 1.0:  # may be stale: 1 / sqrt(n_k) only falls
-        mine = state.isn[row, lead]
-        state.isn[row, lead] = 0.0
-        state.widest[row] = largest(state.isn[row])
-        state.isn[row, lead] = mine
-    widest = state.widest[row]
-    if not second < math.inf or not top < math.inf or widest <= 0.0:
-        state.until[row] = 0  # some arm is still unobserved: scan again next time
-        state.rest[row] = math.inf
+
+@kernel
+def scan(params: Params, state: State, row: int, tau: int, rng: Stream) -> int:
+    """The argmax over all arms, over the listed ones if that will do; and new ceilings for the rounds to come."""
+    mean, isn, listed = state.mean[row], state.isn[row], state.listed[row]
+    refresh(state, row, state.lead[row])
+    c = bonus_at(params, state.bonus, tau)
+    others = ceiling(state.far[row], tau)
+    if others < math.inf:
+        arm = listed[0]
+        best = mean[arm] + c * isn[arm]
+        second = 0.0
+        widest = 0.0
+        for a in range(1, state.size[row]):
+            k = listed[a]
+            index = mean[k] + c * isn[k]
+            better = index > best
+            second = max(second, best if better else index)
+            widest = max(widest, isn[arm] if better else isn[k])
+            arm = k if better else arm
+            best = index if better else best
+        if best > others and best > second:
+            follow(state, row, arm, max(second, others), widest)
+            state.near[row, RATE] = max(state.near[row, RATE], state.far[row, RATE])
+            return arm
+    return full_scan(state, row, c, rng)
+
+
+@kernel
+def follow(state: State, row: int, arm: int, level: float, widest: float) -> None:
+    """A new lead, and the largest index and the largest 1 / sqrt(n_k) of the others."""
+    state.lead[row] = arm
+    state.lift[row] = state.bonus[1] * state.N[row, arm] * state.isn[row, arm] * (1.0 - 1e-12)
+    bind(state.near[row], level, widest, state.bonus)
+
+
+@kernel
+def full_scan(state: State, row: int, c: float, rng: Stream) -> int:
+    index, listed, isn = state.indices, state.listed[row], state.isn[row]
+    for k in range(index.shape[0]):
+        index[k] = state.mean[row, k] + c * isn[k]
+    arm = argmax(index, rng)
+    state.lead[row] = arm
+    state.near[row, LEVEL] = math.inf
+    state.far[row, LEVEL] = math.inf
+    if index[arm] == math.inf or c == 0.0:  # some arm is still unobserved, or the clock reads 1: scan again next time
         return arm
 
-    # How long the lead would last if its mean stood still; and never so long that `ceiling` drifts far above c.
-    lasts = (top - second) * c * tau / (half * widest)
-    ahead = int(min(max(lasts, 3.0), tau / 64.0 + 3.0))
-    state.until[row] = tau + ahead
-    state.ceiling[row] = math.sqrt(half * math.log(float(tau + ahead)))
-    state.rest[row] = (second + (state.ceiling[row] - c) * widest) * (1.0 + 1e-12)
-    state.lift[row] = c * math.sqrt(state.N[row, lead])
+    room = listed.shape[0] - 1
+    floor = max(index[arm] - state.reach[row], 0.0)
+    size = 0
+    for k in range(index.shape[0]):  # without a branch: who does not belong is overwritten by the next
+        listed[min(size, room)] = k
+        size += 1 if index[k] > floor else 0
+    state.size[row] = min(size, room)
+    if size > MOST_LISTED:
+        state.reach[row] = max(0.75 * state.reach[row], 1e-9)
+    elif size < FEWEST_LISTED:
+        state.reach[row] = min(1.5 * state.reach[row], 1.0)
+    if size > room or size == 0:  # the lead may not be among them: scan again next time
+        return arm
+    widest = largest(isn)
+    bind(state.far[row], floor, widest, state.bonus)
+    level = floor
+    for a in range(size):
+        level = max(level, index[listed[a]] if listed[a] != arm else 0.0)
+    follow(state, row, arm, level, widest)
     return arm
 
 
@@ -188,21 +259,26 @@ def learn(params: Params, state: State, row: int, arm: int, won: float, lost: fl
     if arm == state.lead[row]:
         return
     refresh(state, row, arm)
-    state.widest[row] = max(state.widest[row], state.isn[row, arm])  # an arm observed for the first time widens it
-    state.rest[row] = max(state.rest[row], (state.mean[row, arm] + state.ceiling[row] * state.isn[row, arm]) * (1.0 + 1e-12))
-    if arm == state.pending[row]:
-        state.pending[row] = -1
+    include(state.near[row], state.mean[row, arm], state.isn[row, arm])
+    for a in range(state.size[row]):
+        if state.listed[row, a] == arm:
+            return
+    include(state.far[row], state.mean[row, arm], state.isn[row, arm])
 
 
 @hold.implement(Params)
 def stay(params: Params, state: State, row: int, arm: int, limit: int) -> int:
+    """Were all of j rounds lost, the lead's slack would fall by j (level + RATE (n + j)): the ceiling counts, and rises."""
     if arm != state.lead[row] or params.timer == ROUND:
         return 1
-    spare = slack(state, row)
-    if not spare > 0.0:
+    now = state.tau[row] - 1 if params.timer == OWN else state.tau[row] - 2
+    spare = slack(state, row, now)
+    rate = state.near[row, RATE]
+    fall = ceiling(state.near[row], now) + rate * state.N[row, arm]
+    if not spare > 2.0 * fall:
         return 1
-    clock_now = state.tau[row] - 1 if params.timer == OWN else state.tau[row] - 2
-    rounds = max(1, min(int(min(spare / state.rest[row], 1e18)), state.until[row] - clock_now, limit))
+    root = spare * fall / (fall * fall + rate * spare) if fall > 0.0 else 1e18  # below the root of the quadratic, by concavity
+    rounds = max(1, min(int(min(root, 1e18)), limit))
     state.tau[row] += rounds - 1
     return rounds
 

@@ -39,7 +39,7 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, extend, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import pick
 from multiduel.kernels.random import below, uniform
@@ -183,6 +183,17 @@ def held_by(state: State, active: Any) -> bool:
         return False
     alike = state.phat[lowest] == state.extremes[LOW] and state.phat[highest] == state.extremes[HIGH]
     return bool(alike and at_least == np.count_nonzero(state.n[active] == state.extremes[LEAST]))
+
+
+@extend.implement(BTM)
+def go_on(params: BTM, state: State) -> bool:
+    """A later end means a wider radius: where nobody has left, nobody would have."""
+    K = len(state.A)
+    everybody = state.progress[SIZE] == K and state.progress[WINNER] == NONE
+    if everybody:
+        state.radius[:] = radius_of(params, K)
+        state.extremes[:] = extremes_of(state, state.active == 1)
+    return bool(everybody)
 
 
 @ask.implement(BTM)

@@ -15,8 +15,9 @@ Deviates   nothing. L keeps its multiplicities; a public code that removes them 
         Feedback(S, b)
       L <- the multiset of arms played as y_t in this epoch
 
-L is kept as running totals of its counts, and x_t is found in them by bisection. No stretch of rounds is certain: x_t
-varies. A duel of an earlier epoch that is told late is ignored, since the machine has been reset.
+L is kept as running totals of its counts, and x_t is found in them by bisection. After a self-duel (y, y), as many more as the
+machine holds y and x_t stays the same, which is a geometric draw, are one commitment; then comes an x_t other than y. A
+duel of an earlier epoch that is told late is ignored, since the machine has been reset.
 
 >>> from multiduel import make
 >>> len(make("doubler", n_arms=5, seed=0, machine="thompson").ask().arms) <= 2
@@ -25,6 +26,7 @@ True
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,11 +35,13 @@ from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
-from multiduel.kernels.random import below
+from multiduel.kernels.random import below, uniform
 from multiduel.machines import ucb, walk
-from multiduel.machines.contract import advance, allocate, answer, feedback, reset
+from multiduel.machines.contract import advance, allocate, answer, feedback, hold, reset
 
 EPOCH, FIRST, LAST = 0, 1, 2  # places in `epoch`
+ARM, ROUNDS, OTHER = 0, 1, 2  # places in `held`
+NONE = -1
 
 
 class Params(NamedTuple):
@@ -50,12 +54,13 @@ class State(NamedTuple):
     L: Ints  # i8[K]  running totals of the left arms' counts
     played: Ints  # i8[K]  how often each arm was y_t in this epoch
     epoch: Ints  # i8[3]  i, its first round, its last round
+    held: Ints  # i8[3]  the arm that the machine holds, for how many rounds still, and 1 if the next x_t is another arm
 
 
 @init.implement(Params)
 def start(params: Params, n_arms: int, rng: Stream) -> State:
     L = (np.arange(n_arms) >= below(rng, n_arms)).astype(np.int64)  # one arm, drawn uniformly
-    return State(allocate(params.machine, 1, n_arms), L, np.zeros(n_arms, np.int64), np.zeros(3, np.int64))
+    return State(allocate(params.machine, 1, n_arms), L, np.zeros(n_arms, np.int64), np.zeros(3, np.int64), np.zeros(3, np.int64))
 
 
 @valid.implement(Params)
@@ -65,6 +70,10 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
         "S": valid(params.machine, state.S, n_arms, round),
         "L": validity.counts(state.L) and bool(np.all(np.diff(state.L) >= 0)),
         "played": validity.counts(state.played, validity.MOST_ROUNDS),
+        "held": validity.arms(state.held[ARM], n_arms)
+        and validity.counts(state.held[ROUNDS], FOREVER)
+        and validity.flags(state.held[OTHER])
+        and (state.held[OTHER] == 0 or share(state.L, int(state.held[ARM])) < 1.0),
         "epoch": 0 <= i <= 62 and 0 <= first <= last <= FOREVER and (i > 0) == (last > 0),
     }
 
@@ -84,12 +93,29 @@ def begin_epoch(params: Params, state: State, rng: Stream, round: int) -> None:
         epoch[FIRST] = epoch[LAST] + 1
         epoch[LAST] = min(epoch[LAST] + (1 << min(epoch[EPOCH], 61)), FOREVER)
     reset(params.machine, state.S, 0, 0.0, rng)
+    state.held[ROUNDS] = 0
+    state.held[OTHER] = 0
 
 
 @kernel
-def draw_left(L: Ints, rng: Stream) -> int:
-    """An arm from the multiset with running totals L: the first whose total exceeds a draw below the last total."""
-    drawn = below(rng, L[L.shape[0] - 1])
+def count_of(L: Ints, arm: int) -> int:
+    return L[arm] - L[arm - 1] if arm > 0 else L[0]
+
+
+@kernel
+def share(L: Ints, arm: int) -> float:
+    """How likely it is as x_t."""
+    return count_of(L, arm) / L[L.shape[0] - 1] if L[L.shape[0] - 1] > 0 else 1.0
+
+
+@kernel
+def draw_left(L: Ints, without: int, rng: Stream) -> int:
+    """An arm from the multiset with running totals L, one arm perhaps taken out: the first whose total exceeds a draw below the
+    last total."""
+    out = count_of(L, without) if without != NONE else 0
+    drawn = below(rng, L[L.shape[0] - 1] - out)
+    if without != NONE and drawn >= L[without] - out:
+        drawn += out
     low = 0
     high = L.shape[0] - 1
     while low < high:
@@ -105,16 +131,42 @@ def draw_left(L: Ints, rng: Stream) -> int:
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     if round > state.epoch[LAST]:
         begin_epoch(params, state, rng, round)
-    x = draw_left(state.L, rng)
-    y = advance(params.machine, state.S, 0, round, rng)
-    state.played[y] += 1
+    held = state.held
+    fresh = held[ROUNDS] == 0
+    x = draw_left(state.L, held[ARM] if held[OTHER] == 1 else NONE, rng)
+    held[OTHER] = 0
+    if fresh:
+        held[ARM] = advance(params.machine, state.S, 0, round, rng)
+        held[ROUNDS] = 1
+    y = held[ARM]
     slate[0] = x
+    rounds = 1
     if y == x:
-        heads = walk.toss(params.coin, 1, rng)
-        feedback(params.machine, state.S, 0, y, heads, 1.0 - heads, rng)
-        return 1, 1
+        if limit > 1:
+            if fresh:
+                held[ROUNDS] = hold(params.machine, state.S, 0, y, state.epoch[LAST] - round + 1)
+            rounds = repeats(state, y, min(limit, held[ROUNDS]), rng)
+        heads = walk.toss(params.coin, rounds, rng)
+        feedback(params.machine, state.S, 0, y, heads, rounds - heads, rng)
+    state.played[y] += rounds
+    held[ROUNDS] -= rounds
+    if y == x:
+        return 1, rounds
     slate[1] = y
     return 2, 1
+
+
+@kernel
+def repeats(state: State, y: int, most: int, rng: Stream) -> int:
+    """For how many rounds, this one included, x_t is y: a geometric draw. If fewer than ``most``, then it is another."""
+    chance = share(state.L, y)
+    if most == 1 or chance >= 1.0:
+        return most
+    further = math.log(1.0 - uniform(rng)) / math.log(chance)
+    if further >= most - 1:
+        return most
+    state.held[OTHER] = 1
+    return 1 + int(further)
 
 
 @tell.implement(Params)
@@ -148,5 +200,6 @@ SPEC = PolicySpec(
     regret="O(ln^2 T)",
     use="To compare with the literature; MultiSBM-Feedback and RUCB learn faster.",
     blind="a machine learns only from the arms that it advanced, against the left arms of its epoch",
+    commits="distribution",
     parameters=walk.PARAMETERS,
 )

@@ -35,7 +35,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, extend, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import duels_to_verdict, pick, verdict
 
@@ -118,6 +118,16 @@ def choose(params: IF1, state: State, rng: Stream, round: int, limit: int, slate
 @ask.implement(IF2)
 def choose_and_prune(params: IF2, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     return step(state, True, rng, limit, slate)
+
+
+@extend.implement(IF1)
+@extend.implement(IF2)
+def go_on(params: IF1 | IF2, state: State) -> bool:
+    """A later end means a wider radius: where nothing is decided, nothing would have been."""
+    undecided = state.sweep[SIZE] == len(state.W) - 1 > 1 and state.sweep[NEWS] == 0
+    if undecided:
+        state.level[0] = level_of(params, len(state.W))
+    return bool(undecided)
 
 
 @kernel

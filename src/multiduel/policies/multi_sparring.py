@@ -15,8 +15,8 @@ Deviates   nothing, there being no listing: what it leaves open is a parameter. 
       compare the distinct arms
       for every seat q:  Feedback(S_q, mean over the other seats r of [a_q beat a_r])     (rounded to 2^-26)
 
-A machine may hold: stay with its arm for a number of rounds, whatever their outcomes. While all seats hold the same arm nothing
-is compared, and those rounds are one commitment.
+A machine may hold: stay with its arm for a number of rounds, whatever their outcomes. When all seats have the same arm nothing is
+compared, and the rounds for which all hold it are one commitment.
 
 Who sat where is remembered for the last 256 rounds; outcomes that come later are ignored.
 
@@ -43,6 +43,7 @@ from multiduel.machines.contract import advance, allocate, answer, feedback, hol
 FRACTION, PAIRS = 0, 1
 AUTO, HALF, COIN, SKIP = 0, 1, 2, 3
 GRAIN = 2.0**-26
+NEW = -1  # in `held`: advanced just now
 MEMORY = 256  # rounds for which late outcomes still find their seats
 
 
@@ -58,6 +59,7 @@ class State(NamedTuple):
     arm: Ints  # i8[m]  the arm each machine advanced last
     held: Ints  # i8[m]  rounds for which it is still held
     taken: Ints  # i8[K]  seats of each place of the last slate
+    place: Ints  # i8[K]  where in its last slate each arm was
     when: Ints  # i8[MEMORY]  rounds remembered
     where: Ints  # i8[MEMORY, m]  the place in the slate that each seat's arm had
     sitting: Floats  # f8[m]  scratch: seats of each place
@@ -74,6 +76,7 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
         arm=np.zeros(m, np.int64),
         held=np.zeros(m, np.int64),
         taken=np.ones(n_arms, np.int64),
+        place=np.zeros(n_arms, np.int64),
         when=np.zeros(MEMORY, np.int64),
         where=np.zeros((MEMORY, m), np.int64),
         sitting=np.zeros(m),
@@ -91,6 +94,7 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
         "arm": validity.arms(state.arm, K),
         "held": validity.counts(state.held, FOREVER),
         "taken": validity.counts(state.taken, params.slate_size),
+        "place": validity.arms(state.place, K),
         "when": validity.counts(state.when, round),
         "where": validity.counts(state.where, params.slate_size - 1),
         "sitting": validity.SCRATCH,
@@ -107,24 +111,25 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     state.when[row] = round
     where = state.where[row]
     n = 0
-    rounds = limit
     for q in range(m):  # a_q <- Advance(S_q), unless it is held
         if held[q] == 0:
             arm[q] = advance(params.machine, state.S, q, round, rng)
-            # A machine holds on the understanding that a round feeds it at most one loss.
-            held[q] = hold(params.machine, state.S, q, arm[q], FOREVER) if params.credit == FRACTION else 1
-        place = 0
-        while place < n and slate[place] != arm[q]:
-            place += 1
-        if place == n:
+            held[q] = NEW
+        place = state.place[arm[q]]
+        if place >= n or slate[place] != arm[q]:  # not yet in this slate
+            place = n
+            state.place[arm[q]] = n
             slate[n] = arm[q]
             state.taken[n] = 0
             n += 1
         state.taken[place] += 1
         where[q] = place
+    rounds = 1 if n > 1 else limit
+    for q in range(m):
+        if held[q] == NEW:  # a machine holds on the understanding that a round feeds it at most one loss
+            alone = n == 1 and params.credit == FRACTION
+            held[q] = hold(params.machine, state.S, q, arm[q], FOREVER) if alone else 1
         rounds = min(rounds, held[q])
-    if n > 1:
-        rounds = 1
     for q in range(m):
         held[q] -= rounds
     if n == 1 and m > 1:  # nothing to compare: all that the seats have are each other

@@ -37,7 +37,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, most_winning, random_order
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, extend, init, recommend, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.elimination import verdict
 from multiduel.kernels.random import below
@@ -46,6 +46,7 @@ CONDORCET, COPELAND = 0, 1
 HORIZON, SAMPLES = 0, 1
 SIZE, NEXT, WINNER = 0, 1, 2  # places in `sweep`
 NONE = -1
+APART = 1 << 16  # more than there are arms; a power of two, which is quick to divide by
 
 
 class Params(NamedTuple):
@@ -62,7 +63,7 @@ class State(NamedTuple):
     certain: Floats  # f8[K]     pairs known to be won
     possible: Floats  # f8[K]     pairs not known to be lost
     order: Ints  # i8[K]     all arms in random order: of two, the earlier is the left arm
-    queue: Ints  # i8[K (K - 1) / 2 + 1]  the sweep: pairs as i K + j
+    queue: Ints  # i8[K (K - 1) / 2 + 1]  the sweep: pairs as i APART + j
     sweep: Ints  # i8[3]     its length; the next place; the arm committed to, or NONE
     level: Floats  # f8[1]     ln(eta / delta) / 2, for ``samples`` without its n^2
 
@@ -95,7 +96,7 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     K, sweep = len(state.out), state.sweep
     size = int(sweep[SIZE])
     here = 0 <= sweep[NEXT] <= size <= K * (K - 1) // 2
-    pairs = state.queue[:size] if here else state.queue
+    left, right = np.divmod(state.queue[:size] if here else state.queue, APART)
     return {
         "W": validity.tally(state.W),
         "decided": validity.flags(state.decided),
@@ -103,10 +104,19 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
         "certain": validity.counts(state.certain, K),
         "possible": validity.between(state.possible, -1.0, K),
         "order": validity.order(state.order),
-        "queue": validity.counts(pairs, K * K - 1) and bool(np.all(pairs // K != pairs % K)),
+        "queue": validity.arms(left, K) and validity.arms(right, K) and bool(np.all(left != right)),
         "sweep": here and validity.arms(sweep[WINNER], K, none=True),
         "level": validity.close(state.level, level_of(params, K)),
     }
+
+
+@extend.implement(Params)
+def go_on(params: Params, state: State) -> bool:
+    """A later end means a wider radius: where no pair is decided, none would have been."""
+    undecided = state.sweep[WINNER] == NONE and not state.decided.any()
+    if undecided:
+        state.level[0] = level_of(params, len(state.out))
+    return bool(undecided)
 
 
 @kernel
@@ -124,9 +134,11 @@ def begin_sweep(params: Params, state: State, rng: Stream) -> None:
     size = 0
     for a in range(K):
         i = state.order[a]
+        if params.variant == CONDORCET and state.out[i] == 1:
+            continue
         for b in range(a + 1, K):
             j = state.order[b]
-            state.queue[size] = i * K + j
+            state.queue[size] = i * APART + j
             size += 1 if active(params, state, i, j) else 0
     state.sweep[SIZE] = size
     state.sweep[NEXT] = 0
@@ -140,7 +152,6 @@ def begin_sweep(params: Params, state: State, rng: Stream) -> None:
 @ask.implement(Params)
 def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     queue, sweep = state.queue, state.sweep
-    K = state.out.shape[0]
     while sweep[WINNER] == NONE:
         if sweep[NEXT] == sweep[SIZE]:
             begin_sweep(params, state, rng)
@@ -151,8 +162,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
         queue[drawn] = queue[place]
         queue[place] = pair
         sweep[NEXT] += 1
-        slate[0] = pair // K
-        slate[1] = pair % K
+        slate[0] = pair // APART
+        slate[1] = pair % APART
         if active(params, state, slate[0], slate[1]):  # it may have left Q since the sweep began
             return 2, 1
     slate[0] = sweep[WINNER]
@@ -167,7 +178,9 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
     W[i, j] += wins[0, 1]
     W[j, i] += wins[1, 0]
     n = W[i, j] + W[j, i]
-    level = state.level[0] + (math.log(n) if params.union == SAMPLES and n > 0.0 else 0.0)
+    level = state.level[0]
+    if params.union == SAMPLES and n > 0.0:  # log1p: log would be computed in any case, for speed, and cost more than all else
+        level += math.log1p(n - 1.0)
     outcome = verdict(W[i, j] - W[j, i], n, level)
     if outcome == 0:
         return

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from multiduel.inputs import BadInput
-from multiduel.lab.paper import agreement, claims, panels, verdicts
+from multiduel.lab.paper import agreement, claims, joint, panels, verdicts
 from multiduel.lab.paper.statistics import ratio
 from tests.lab.made_up import all_panels
 
@@ -89,6 +89,21 @@ def test_generated_rankers_never_count():
     assert {c.panel for c in measured["half"].comparisons if not c.counts} == {"two-dueling-f"}
     shown = agreement.variances(all_panels(level, experiments=experiments))
     assert shown and all(set(row.ratios) <= {"multi-dueling-a", "multi-dueling-b"} for row in shown)
+
+
+def test_the_joint_setting_that_agrees_best_is_found_and_what_is_left_is_said():
+    """DoublerBAI is right with one radius only, BTM is beaten with constant 3 only, SAVAGE with none."""
+    usual = by_policy(doubler_bai=500, btm=20, savage=10)
+    special = {"doubler-bai-radius-delta": 30.0, "btm-constant-3": 210.0}
+    two, multi = joint.searches(all_panels(lambda contender: special.get(contender.id, usual(contender))))
+    assert two.ranked[0].settings == ("alpha = 3", "LUCB radius delta", "constant 3")
+    assert two.ranked[0].contradicted == ("MultiSBM-Feedback below SAVAGE", "DoublerBAI below SAVAGE")
+    assert len(two.ranked[0].agree) == two.statements - 2
+    assert two.default.settings == ("alpha = 3", "as published", "constant 1")
+    assert "DoublerBAI below Doubler" in two.default.contradicted and two.default.order > two.ranked[0].order
+    assert len(two.ranked) == 4 * 8 * 3
+    assert {"MultiRUCB below MDB (a)", "MultiRUCB below MDB (d)"} <= set(multi.default.agree)
+    assert "MDB's variance near the published one (a)" in multi.default.contradicted
 
 
 def comparisons(*pairs, runs=50):

@@ -17,7 +17,7 @@ import numpy as np
 from multiduel import theory
 from multiduel.arrays import Floats
 from multiduel.lab.experiment import Experiment
-from multiduel.lab.paper.panels import ALPHA_READINGS, MULTI, MULTI_READINGS, SLATE_SIZES, TWO, generated, short, title
+from multiduel.lab.paper.panels import ALPHA_READINGS, LONG, MULTI, MULTI_READINGS, SLATE_SIZES, TWO, generated, short, title
 from multiduel.lab.paper.statistics import Estimate, Statistic, estimate, mean, number, ratio, variance, wins
 from multiduel.lab.paper.verdicts import VACUOUS, Claim, Comparison, Topic, claim, comparison
 from multiduel.lab.results import Line, Panel
@@ -192,8 +192,9 @@ def _doubler_readings(panels: Panels, other: str) -> list[Comparison]:
         panel = panels["reading-doubler-bai"]
         readings = [line for line in panel.lines if line.contender.policy == "doubler-bai" and line.id != "doubler-bai"]
         comparisons += [_ratio(panel, line.id, other, line.label, named="DoublerBAI") for line in readings]
-    if "reading-long" in panels:
-        comparisons.append(_ratio(panels["reading-long"], "doubler-bai", other, _long(panels)))
+    for name in LONG:
+        if name in panels and {"doubler-bai", other} <= {contender.id for contender in panels[name].experiment.contenders}:
+            comparisons.append(_ratio(panels[name], "doubler-bai", other, f"T = {panels[name].experiment.horizon:,}"))
     return comparisons
 
 

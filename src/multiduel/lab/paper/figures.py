@@ -49,15 +49,19 @@ DECADES = 3  # of rounds on a logarithmic axis
 
 
 def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
-    """Draw it, and write PNG and SVG, each whole or not at all."""
-    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    """Draw it, and write PNG and SVG, each whole or not at all. By the canvases' own methods: ``savefig`` draws all twice."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    png, svg = paths = [folder / f"{name}.png", folder / f"{name}.svg"]
     with _style():
         picture = figure()
-        for path in paths:
-            with whole_file(path) as draft:
-                metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-                picture.savefig(draft, format=path.suffix[1:], dpi=160, metadata=metadata)
-            picture.set_layout_engine("none")  # it is laid out by now
+        picture.set_dpi(160)
+        with whole_file(png) as draft:
+            FigureCanvasAgg(picture).print_png(draft, metadata={"Software": None})  # type: ignore[no-untyped-call]
+        picture.set_layout_engine("none")  # it is laid out by now
+        with whole_file(svg) as draft:
+            FigureCanvasSVG(picture).print_svg(draft, metadata={"Date": None})  # type: ignore[no-untyped-call]
     return paths
 
 
@@ -313,6 +317,8 @@ def cost(panels: Sequence[Panel]) -> Figure:
     firsts: dict[tuple[str, int], Line] = {}  # the first line of each policy and m: for its label and colour
     for panel in panels:
         for line in panel.lines:
+            if line.result.seconds == 0.0:  # taken from another panel
+                continue
             key = line.contender.policy, line.result.slate_size
             costs.setdefault(key, []).append(nanoseconds(panel, line))
             firsts.setdefault(key, line)

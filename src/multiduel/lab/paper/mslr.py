@@ -16,7 +16,7 @@ from multiduel.inputs import BadInput
 from multiduel.problems import read_csv, write_csv
 
 ARMS = 24
-COMPARISONS, QUICK_COMPARISONS = 4000, 400  # users per pair
+COMPARISONS = 4000  # users per pair: with a tenth, too few rankers of a small file stand in an order
 SEED = 24
 FOLDER, WHOLE, KEPT = "mslr", "rankers.csv", "rankers_24.csv"
 
@@ -25,7 +25,6 @@ def make(
     files: Sequence[Path],
     out: Path,
     *,
-    quick: bool = False,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Path:
@@ -42,12 +41,11 @@ def make(
     if lineup.n_arms < ARMS:
         raise BadInput(f"The files of '--mslr' must have at least {ARMS} features, a ranker each. Got {lineup.n_arms}.")
     clicks = rankers.click_problem(lineup, clicks="informational", method="probabilistic-drawn")
-    comparisons = QUICK_COMPARISONS if quick else COMPARISONS
     whole = folder / WHOLE
-    if not _is_there(whole, lineup.digest, comparisons):
+    if not _is_there(whole, lineup.digest):
         parts = whole.with_suffix(".parts")
         estimate = rankers.estimate_matrix(
-            clicks, comparisons=comparisons, ties="left-out", seed=SEED, threads=threads, parts=parts, progress=progress
+            clicks, comparisons=COMPARISONS, ties="left-out", seed=SEED, threads=threads, parts=parts, progress=progress
         )
         estimate.write(whole)
         remove_parts(parts)
@@ -56,10 +54,10 @@ def make(
     return folder
 
 
-def _is_there(whole: Path, digest: str, comparisons: int) -> bool:
+def _is_there(whole: Path, digest: str) -> bool:
     """Does the matrix lie there, of these very files?"""
     try:
         about = json.loads(whole.with_suffix(".json").read_text(encoding="utf-8"))
-        return whole.exists() and (about["lineup_sha256"], about["comparisons"]) == (digest, comparisons)
+        return whole.exists() and (about["lineup_sha256"], about["comparisons"]) == (digest, COMPARISONS)
     except (OSError, ValueError, KeyError):
         return False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from multiduel.engine.registry import find
 from multiduel.files import write_whole
-from multiduel.lab.paper import agreement, statistics
+from multiduel.lab.paper import agreement, joint, statistics
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.document import Block, Fold, Heading, Picture, Table, Text, markdown, page
 from multiduel.lab.paper.figures import nanoseconds
@@ -25,7 +25,7 @@ CAPTIONS = {
     "each point: every point is a run of its own.",
     "two-dueling-linear": "The same on linear axes.",
     "multi-dueling": "Multi-dueling, the paper's panels (a) to (d), logarithmic axes. Dashed: not in the paper; "
-    "RMED1 and D-TS compare two arms.",
+    "RMED1 compares two arms.",
     "multi-dueling-linear": "The same on linear axes.",
     "two-dueling-runs": "Regret of every single run, two-dueling. Two clusters mean that some runs settle early and some do not.",
     "multi-dueling-runs": "Regret of every single run, multi-dueling.",
@@ -33,6 +33,8 @@ CAPTIONS = {
     "bounds": "Theorems 1 and 3 where they bite: regret and bound to the left, growth per ln T in each decade to the right.",
     "cost": "What a round costs to simulate. Algorithms that commit to a slate for long are played in one step.",
 }
+JOINT_SHOWN = 12  # joint settings in the folded table
+FEW = 4  # statements that a sentence can list
 
 
 def write(
@@ -110,7 +112,7 @@ def _opening(shown: Sequence[Panel]) -> list[Block]:
             Text(
                 f"**The panels on rankers do not use MSLR**, whose data was not at hand, but {GENERATED}: a made-up corpus, "
                 "simulated clicks on interleaved lists, a totally ordered part of the matrix they give. They count towards no "
-                "verdict. `--mslr FILE...` takes the public files, `--data DIR` ready matrices."
+                "verdict, and readings are not played on them. `--mslr FILE...` takes the public files, `--data DIR` matrices."
             )
         )
     return blocks
@@ -135,11 +137,12 @@ def _readings(panels: Mapping[str, Panel], claims: Sequence[Claim]) -> list[Bloc
     each = [(c.statement, reading, line) for c in claims for reading, line in c.readings.items()]
     blocks: list[Block] = [
         Text(
-            "What the paper leaves open was varied, one choice at a time. A setting is named if every comparison tried with it "
-            "holds: it concerns the algorithm it is of, so that a claim about several rivals may need several at once."
+            "What the paper leaves open was varied. First one choice at a time: a setting is named if every comparison tried "
+            "with it holds; it concerns the algorithm it is of, so that a claim about several rivals may need several at once."
         ),
         Table(("claim", "as published", "right with"), agreement.answers(claims)),
         Table(("claim", "reading", "verdict"), each, folded=f"Claim by reading: {len(each)} verdicts"),
+        *(block for search in joint.searches(panels) for block in _jointly(search)),
     ]
     rows = agreement.variances(panels)
     if not rows:
@@ -162,6 +165,42 @@ def _readings(panels: Mapping[str, Panel], claims: Sequence[Claim]) -> list[Bloc
         Text(f"The variance table is nearest to: {words}.{rest}"),
         Table(head, table, numeric=(2, 3, 4, 5, 6), folded="Variance over the published one, by setting"),
     ]
+
+
+def _jointly(search: joint.Search) -> list[Block]:
+    """All choices at once: what agrees best with everything published."""
+    best = search.ranked[0]
+    equal = sum(each.order == best.order for each in search.ranked)
+
+    def words(each: joint.Joint) -> str:
+        return "; ".join(f"{choice}: {setting}" for choice, setting in zip(search.choices, each.settings, strict=True))
+
+    everything = len(best.agree) == search.statements
+    others = f", as {'does' if equal == 2 else 'do'} {equal - 1} more" if equal > 1 else ""
+    text = (
+        f"All choices at once, {search.about}: of {search.statements} published statements our defaults agree with "
+        f"{len(search.default.agree)} and are contradicted in {len(search.default.contradicted)}. Of {len(search.ranked)} "
+        f"joint settings, the one that agrees best agrees with {'all' if everything else len(best.agree)}{others}: {words(best)}."
+    )
+    blocks: list[Block] = []
+    if best.contradicted:
+        left = "; ".join(best.contradicted)
+        text += f" It is contradicted in {len(best.contradicted)}{f': {left}.' if len(best.contradicted) <= FEW else '.'}"
+        if len(best.contradicted) > FEW:
+            blocks = [Fold("What contradicts the joint setting that agrees best", [Text(f"{left}.")])]
+        spared = next((each for each in search.ranked if not each.contradicted), None)
+        if spared is not None:
+            text += f" Nothing contradicts this one, which agrees with {len(spared.agree)}: {words(spared)}."
+    if not everything:
+        text += " None agrees with all."
+    rows = [
+        (*each.settings, str(len(each.agree)), str(len(each.undecided)), str(len(each.contradicted)))
+        for each in (search.default, *search.ranked[:JOINT_SHOWN])
+    ]
+    head = (*search.choices, "agree", "undecided", "contradicted")
+    places = range(len(search.choices), len(head))
+    table = Table(head, rows, numeric=places, folded=f"Our defaults, and the {len(rows) - 1} joint settings that agree best")
+    return [Text(text), *blocks, table]
 
 
 def _claim(claim: Claim) -> list[Block]:
@@ -199,7 +238,11 @@ def _variances(panels: Mapping[str, Panel]) -> list[Block]:
             if line.id in published and line.result.runs > 1:
                 ours = estimate_variance(line.final)
                 theirs = "-" if generated(panels[name].experiment) else number(published[line.id])
-                cells = (number(ours.value), f"{number(ours.low)} to {number(ours.high)}", theirs)
+                known = (
+                    ours.high < 100.0 * ours.value
+                )  # else a run or two are so far off that there is no telling how large it is
+                between = f"{number(ours.low)} to {number(ours.high)}" if known else f"above {number(ours.low)}"
+                cells = (number(ours.value), between, theirs)
                 rows.append((title(panels[name]), line.label, str(line.result.runs), *cells, str(estimate(line.final))))
     head = ("panel", "algorithm", "runs", "variance", "95% interval", "published", "mean regret (95% interval)")
     return [
@@ -258,6 +301,7 @@ def _times(panels: Mapping[str, Panel], seconds: Mapping[str, float], total: flo
         for line in panels[name].lines if name in panels else ():
             result = line.result
             note = "" if find(result.policy).anytime else f"{len(result.checkpoints)} horizons each"
+            note = note if result.seconds > 0.0 else "taken from another panel"
             cells = (str(result.runs), f"{result.seconds:.2f}", f"{result.compile_seconds:.1f}")
             each.append((title(panels[name]), line.label, *cells, f"{nanoseconds(panels[name], line):.3g}", note))
     return [

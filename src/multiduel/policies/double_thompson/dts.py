@@ -32,15 +32,8 @@ from typing import Any, NamedTuple
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.policies.double_thompson.beliefs import best_so_far
-from multiduel.policies.double_thompson.sampling import (
-    DIRECT,
-    LAZY,
-    DoubleThompson,
-    fresh_double_thompson,
-    hear,
-    play_round,
-    sound_double_thompson,
-)
+from multiduel.policies.double_thompson.sampling import DIRECT, LAZY, hear, play_round
+from multiduel.policies.double_thompson.scores import DoubleThompson, fresh_double_thompson, sound_double_thompson
 
 
 class Params(NamedTuple):

@@ -4,20 +4,16 @@ Let L be an arm of C. If it wins all of its sampled duels, it is the first arm: 
 own. If then no challenger's fresh draw exceeds 1/2, it is the second arm too, and nothing is compared. Both have
 known probabilities (`Beliefs.log_row`), which no quiet round changes, so the number of quiet rounds is geometric:
 one event. The round that ends them is drawn given that it is not quiet: either L loses some sampled duel, or some
-challenger is above 1/2. Draws are made as bits "above 1/2" first; a value is drawn only where two of them compete.
+challenger is above 1/2. Draws are made as bits "above 1/2" first; a value is drawn only where two of them compete. And
+an arm of C that has already lost more sampled duels than the best so far cannot be the first: its other bits are not drawn.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax
-from multiduel.kernels.confidence import kl
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, beta, uniform
@@ -25,38 +21,12 @@ from multiduel.policies.double_thompson.beliefs import (
     Beliefs,
     draw_above_half,
     draw_theta,
-    fresh_beliefs,
     refresh,
-    sound_beliefs,
     update,
 )
+from multiduel.policies.double_thompson.scores import NONE, DoubleThompson, best_of_C, best_score, least_regret
 
 LAZY, DIRECT = 0, 1
-NONE = -1
-
-
-class DoubleThompson(NamedTuple):
-    beliefs: Beliefs
-    sample: Floats  # f8[K, K]  scratch: the sampled theta, or 1 and 0 for "above 1/2" and not
-    score: Floats  # f8[K]     scratch: sampled duels won
-    values: Floats  # f8[K]     scratch
-    loud: Ints  # i8[1]     the arm L of a round already known not to be quiet, or NONE
-
-
-def fresh_double_thompson(n_arms: int) -> DoubleThompson:
-    """Nothing seen."""
-    scratch = np.zeros((n_arms, n_arms))
-    return DoubleThompson(fresh_beliefs(n_arms), scratch, np.zeros(n_arms), np.zeros(n_arms), np.full(1, NONE))
-
-
-def sound_double_thompson(state: DoubleThompson) -> dict[str, Any]:
-    return {
-        "beliefs": sound_beliefs(state.beliefs),
-        "sample": validity.SCRATCH,
-        "score": validity.SCRATCH,
-        "values": validity.SCRATCH,
-        "loud": validity.arms(state.loud, len(state.score), none=True),
-    }
 
 
 @kernel
@@ -163,19 +133,20 @@ def bit(rng: Stream, chance: float) -> float:
 @kernel
 def first_when_losing(state: DoubleThompson, L: int, plus: bool, rng: Stream) -> int:
     """The first arm, given that L loses at least one of its sampled duels."""
-    above, up = state.beliefs.above, state.beliefs.up
-    sample, score = state.sample, state.score
-    K = up.shape[0]
-    top = up[L]
-    for i in range(K):
-        score[i] = 0.0
+    lose_some(state, L, rng)
+    return least_regret_of_all(state, L, rng) if plus else least_losing(state, L, rng)
 
+
+@kernel
+def lose_some(state: DoubleThompson, L: int, rng: Stream) -> None:
+    """sample[L, j] for all j: 1 if L wins, else 0, given that it loses at least once."""
+    above, sample = state.beliefs.above, state.sample
     target = uniform(rng) * -math.expm1(state.beliefs.log_row[L])  # which of L's lost duels comes first, by inversion
     passed = 0.0
     none_yet = 1.0
     found = False
     likeliest = L
-    for j in range(K):
+    for j in range(sample.shape[0]):
         if j == L:
             continue
         if found:
@@ -186,24 +157,73 @@ def first_when_losing(state: DoubleThompson, L: int, plus: bool, rng: Stream) ->
             none_yet *= above[L, j]
             found = target < passed
             lost = 1.0 if found else 0.0
-        note(sample, score, L, j, 1.0 - lost)
+        sample[L, j] = 1.0 - lost
     if not found:  # rounding ate the last sliver
-        score[L] -= 1.0
-        score[likeliest] += 1.0
         sample[L, likeliest] = 0.0
-        sample[likeliest, L] = 1.0
 
+
+@kernel
+def least_losing(state: DoubleThompson, L: int, rng: Stream) -> int:
+    """D-TS: the arm of C that loses the fewest sampled duels, ties at random; only bits that decide that are drawn."""
+    above, up = state.beliefs.above, state.beliefs.up
+    sample, drawn, strong, turn = state.sample, state.drawn, state.strong, state.values
+    K = up.shape[0]
+    state.serial[0] += 1
+    loss = 2 * state.serial[0]  # in `drawn`; a win is one more, and what is less was drawn for another round
+    fewest = 0
+    for j in range(K):
+        fewest += 1 if j != L and sample[L, j] == 0.0 else 0
+        turn[j] = strong[j]  # `strong` is reordered on the way
+    best = L
+    tied = 1
+    for a in range(K):
+        i = int(turn[a])
+        if i == L or up[i] != up[L]:
+            continue
+        lost = int(sample[L, i])
+        b = 0
+        while b < K and lost <= fewest:
+            j = strong[b]
+            if j != i and j != L:
+                if drawn[i, j] < loss:
+                    won = 1 if uniform(rng) < above[i, j] else 0
+                    drawn[i, j] = loss + won
+                    drawn[j, i] = loss + 1 - won
+                if drawn[i, j] == loss:
+                    lost += 1
+                    strong[b] = strong[max(b - 1, 0)]  # who wins moves forward
+                    strong[max(b - 1, 0)] = j
+            b += 1
+        if lost < fewest:
+            fewest = lost
+            best = i
+            tied = 1
+        elif lost == fewest:
+            tied += 1
+            best = i if below(rng, tied) == 0 else best
+    return best
+
+
+@kernel
+def least_regret_of_all(state: DoubleThompson, L: int, rng: Stream) -> int:
+    """D-TS+: the scores of C, and, if arms tie, those of all arms, and the values behind the tied arms' bits."""
+    above, up = state.beliefs.above, state.beliefs.up
+    sample, score = state.sample, state.score
+    K = up.shape[0]
+    top = up[L]
+    for i in range(K):
+        score[i] = 0.0
+    for j in range(K):
+        if j != L:
+            note(sample, score, L, j, sample[L, j])
     for i in range(K):
         if up[i] != top or i == L:
             continue
         for j in range(K):
             if j != L and (j > i or (up[j] != top and j != i)):
                 note(sample, score, i, j, bit(rng, above[i, j]))
-    if not plus:
-        return best_of_C(state, rng)
-
     best, tied = best_score(state)
-    if tied > 1:  # the scores of all arms, and the values behind the tied arms' bits
+    if tied > 1:
         for i in range(K):
             for j in range(i + 1, K):
                 if up[i] != top and up[j] != top:
@@ -290,70 +310,3 @@ def literal_second(state: DoubleThompson, first: int, threshold: float, rng: Str
         g = 0.5 if i == first else beta(rng, W[i, first] + 1.0, W[first, i] + 1.0)
         values[i] = g if state.beliefs.Z[first, i] <= threshold or i == first else -1.0
     return argmax(values, rng)
-
-
-# Of C, the best score
-
-
-@kernel
-def best_of_C(state: DoubleThompson, rng: Stream) -> int:
-    """The best-scoring arm of C = { i : up_i is largest }, ties at random."""
-    up, score, values = state.beliefs.up, state.score, state.values
-    top = 0
-    for i in range(up.shape[0]):
-        top = max(top, up[i])
-    for i in range(up.shape[0]):
-        values[i] = score[i] if up[i] == top else -1.0
-    return argmax(values, rng)
-
-
-@kernel
-def best_score(state: DoubleThompson) -> tuple[float, int]:
-    """The best score in C, and how many arms of C have it."""
-    up, score = state.beliefs.up, state.score
-    top = 0
-    for i in range(up.shape[0]):
-        top = max(top, up[i])
-    best = -1.0
-    tied = 0
-    for i in range(up.shape[0]):
-        if up[i] == top:
-            tied = 1 if score[i] > best else tied + (1 if score[i] == best else 0)
-            best = max(best, score[i])
-    return best, tied
-
-
-@kernel
-def least_regret(state: DoubleThompson, best: float, tied: int, rng: Stream) -> int:
-    """D-TS+: of the arms of C with the best score, the one whose duels promise the least regret per information.
-
-    sum over j != i of (max score - (score_i + score_j) / 2) / kl(theta_ij, 1/2); exact ties at random.
-    """
-    up, score, sample, values = state.beliefs.up, state.score, state.sample, state.values
-    K = up.shape[0]
-    top = 0
-    highest = 0.0
-    for i in range(K):
-        top = max(top, up[i])
-        highest = max(highest, score[i])
-    least = math.inf
-    same = 0
-    for i in range(K):
-        values[i] = -1.0
-        if up[i] == top and score[i] == best:
-            total = 0.0
-            if tied > 1:
-                for j in range(K):
-                    if j != i and sample[i, j] != 0.5:
-                        total += (highest - (score[i] + score[j]) / 2.0) / kl(sample[i, j], 0.5)
-            values[i] = total
-            same = 1 if total < least else same + (1 if total == least else 0)
-            least = min(least, total)
-    skip = below(rng, same) if same > 1 else 0
-    chosen = 0
-    for i in range(K):
-        if up[i] == top and score[i] == best and values[i] == least:
-            if skip == 0:
-                chosen = i
-            skip -= 1
-    return chosen

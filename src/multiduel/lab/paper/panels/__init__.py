@@ -1,7 +1,8 @@
 """The experiments that come with the package, a TOML file each: the paper's ten panels, and the readings.
 
 A panel is known by its experiment's name, a contender by its id. Panels on rankers take the MSLR matrix from the folder of
-data; where there is none, rankers of a generated corpus are handed to them, and every title says so.
+data; where there is none, rankers of a generated corpus are handed to them, every title says so, and readings on them are left
+out.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ MULTI = tuple(f"multi-dueling-{letter}" for letter in "abcd")
 ALPHA_READINGS = ("reading-alpha-linear", "reading-alpha-logit")
 MULTI_READINGS = tuple(f"reading-multi-rucb{kind}-{m}" for kind in ("", "-rankers") for m in (8, 16))
 SLATE_SIZES = ("reading-slate-sizes", "reading-slate-sizes-rankers")
+LONG = ("reading-long", "reading-longer")
 THEORY = ("reading-theory-doubler-bai", "reading-theory-multi-rucb")
-READINGS = (*ALPHA_READINGS, "reading-doubler-bai", "reading-long", "reading-machines", *MULTI_READINGS, *SLATE_SIZES, *THEORY)
+READINGS = (*ALPHA_READINGS, "reading-doubler-bai", *LONG, "reading-machines", *MULTI_READINGS, *SLATE_SIZES, *THEORY)
 STAND_IN = {"kind": "given", "source": "multiduel.lab.paper.stand_in"}
 
 
@@ -50,6 +52,11 @@ def with_problem(experiment: Experiment, data: Path | None) -> tuple[Experiment,
     if experiment.problem["kind"] == "data" and problem_tables.data_folder(data) is None:
         return dataclasses.replace(experiment, problem=STAND_IN), stand_in.stand_in(experiment.problem.get("arms", 24))
     return experiment, None
+
+
+def worth_playing(experiment: Experiment, data: Path | None) -> bool:
+    """Not so readings on generated rankers: they count towards nothing."""
+    return experiment.name not in READINGS or not on_rankers(experiment) or problem_tables.data_folder(data) is not None
 
 
 def on_rankers(experiment: Experiment) -> bool:
