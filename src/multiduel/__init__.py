@@ -33,17 +33,18 @@ _HOMES = {
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("checks", "rankers", "theory")
+_MODULES = ("authoring", "checks", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Slate",
-    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "best", "bradley_terry", "checks", "cyclic", "duels",
-    "estimate", "forecast", "from_matrix", "from_utilities", "make", "random_tournament", "random_utilities",
+    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "checks", "cyclic",
+    "duels", "estimate", "forecast", "from_matrix", "from_utilities", "make", "random_tournament", "random_utilities",
     "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic", "theory", "tie",
     "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from multiduel import authoring as authoring
     from multiduel import checks as checks
     from multiduel import rankers as rankers
     from multiduel import theory as theory

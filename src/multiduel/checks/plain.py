@@ -5,7 +5,6 @@ Plain Python also notices what compiled code does not: an index beyond an array'
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import subprocess
@@ -18,12 +17,14 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Subject, play_late, played, require, require_bet
+from multiduel.engine.outside import address_of, is_ours, load
 from multiduel.engine.play import KINDS, Matrix, sides
 from multiduel.engine.policy import Policy
 from multiduel.engine.registry import MACHINES, POLICIES, register
 from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import MachineSpec, PolicySpec, ask, compare, init, seats, tell
 from multiduel.kernels.random import stream
+from multiduel.kernels.sources import code_hash
 
 ROUNDS = 200
 SEATS = 3
@@ -170,7 +171,8 @@ _seen: dict[str, dict[str, Any]] = {}
 def evidence(subject: Subject) -> dict[str, Any]:
     """What the plain process saw of this policy: its record, and a sentence for each probe that failed."""
     if _key(subject) not in _seen:
-        gather([subject, *(Subject(name) for name in POLICIES)])
+        ours = [name for name, spec in POLICIES.items() if is_ours(spec)] if is_ours(subject.spec) else []
+        gather([subject, *map(Subject, ours)])
     return _seen[_key(subject)]
 
 
@@ -198,23 +200,25 @@ def probed(subject: Subject, check: str) -> None:
 
 
 def _key(subject: Subject) -> str:
-    return json.dumps([subject.name, dict(subject.words)], sort_keys=True)
+    version = "" if is_ours(subject.spec) else code_hash(subject.spec.params.__module__)  # it may be edited between two checks
+    return json.dumps([subject.name, dict(subject.words), version], sort_keys=True)
 
 
 def _address(subject: Subject) -> dict[str, Any]:
     """Where the other process finds the policy, and any machine that is not ours."""
-    modules = [subject.spec.params.__module__, *(spec.params.__module__ for spec in MACHINES.values())]
-    return {"name": subject.name, "words": dict(subject.words), "key": _key(subject), "modules": modules}
+    machines = [address_of(card) for card in MACHINES.values() if not is_ours(card)]
+    policy = "" if is_ours(subject.spec) else address_of(subject.spec)
+    return {"name": subject.name, "words": dict(subject.words), "key": _key(subject), "policy": policy, "machines": machines}
 
 
 def _witness(address: dict[str, Any]) -> dict[str, Any]:
-    subject = Subject(address["name"], address["words"])
     told: dict[str, Any] = {"record": None, "error": "", "probes": {}}
     try:
-        for name in address["modules"]:
-            for value in vars(importlib.import_module(name)).values():
-                if isinstance(value, PolicySpec | MachineSpec):
-                    register(value)
+        for place in address["machines"]:
+            register(load(place, MachineSpec))
+        if address["policy"]:
+            register(load(address["policy"], PolicySpec))
+        subject = Subject(address["name"], address["words"])
         for check, probe in PROBES.items():
             told["probes"][check] = _sentence(probe, subject)
         told["record"] = record(subject)

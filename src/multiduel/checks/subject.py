@@ -42,11 +42,14 @@ def require(holds: object, sentence: str) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """A registered policy with some parameters, and its oracle if there is one."""
+    """A policy with some parameters, and its oracle if there is one. ``name`` may be an address, or the card itself."""
 
     name: str
     words: Mapping[str, Any] = field(default_factory=dict)
     oracle: OracleMaker | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", find(self.name).name)
 
     @property
     def spec(self) -> PolicySpec:

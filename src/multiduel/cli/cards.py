@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from multiduel.cli.terminal import facts, table
-from multiduel.engine.registry import MACHINES, POLICIES, describe
+from multiduel.engine.outside import is_address
+from multiduel.engine.registry import MACHINES, POLICIES, describe, find, known_policies
 from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
 from multiduel.policies import CITATIONS
@@ -48,7 +49,7 @@ def _policy_lines() -> list[dict[str, str]]:
             "assumes": spec.assumes,
             "when to use": spec.use,
         }
-        for spec in POLICIES.values()
+        for spec in known_policies().values()
     ]
 
 
@@ -64,7 +65,9 @@ def _short(citation: str) -> str:
 
 def print_card(name: str, console: Console) -> None:
     """All about one policy or machine."""
-    card: PolicySpec | MachineSpec | None = POLICIES.get(name) or MACHINES.get(name)
+    if is_address(name):
+        name = find(name).name
+    card: PolicySpec | MachineSpec | None = known_policies().get(name) or MACHINES.get(name)
     if card is None:
         hint = did_you_mean(name, [*POLICIES, *MACHINES])
         raise BadInput(f"There is no policy or machine '{name}'.{hint} 'multiduel policies' lists the policies.")

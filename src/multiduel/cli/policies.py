@@ -13,7 +13,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def policies(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A policy or machine to show in full.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A policy or machine to show in full; your own as path/to/file.py:SPEC."),
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="The list as README.md has it.")] = False,
 ) -> None:
     """List the policies, or show one's card: parameters, meanings, limits, defaults, paper."""

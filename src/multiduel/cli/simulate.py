@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from multiduel.cli.terminal import ARMS, LINK, PROBLEM, console, progress, whole_number
+from multiduel.cli.terminal import ARMS, LINK, POLICY, PROBLEM, console, progress, whole_number
 from multiduel.inputs import BadInput
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -16,7 +16,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def simulate(
-    names: Annotated[list[str], typer.Argument(metavar="POLICY", help="See 'multiduel policies'.")],
+    names: Annotated[list[str], typer.Argument(metavar="POLICY", help=POLICY)],
     problem: Annotated[str, typer.Option(help=PROBLEM)] = "synthetic",
     arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
@@ -45,11 +45,12 @@ def simulate(
     from multiduel.problems import parse
 
     rounds = whole_number("horizon", horizon)
+    specs = [find(name) for name in names]
+    given, names = names, [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Each policy can be named once in a call. Got '{name}' {names.count(name)} times.")
-    specs = [find(name) for name in names]
-    params = _parameters(param or [], names)
+    params = _parameters(param or [], names, dict(zip(given, names, strict=True)))
     instance = answered_by(parse(problem, n_arms=arms, link=link, seed=problem_seed), answers)
     instance.benchmark_gaps(benchmark)
     for spec in specs:  # refuse all that is wrong before the first policy plays
@@ -95,14 +96,13 @@ def simulate(
         screen.print(f"Wrote {path}", markup=False, soft_wrap=True)
 
 
-def _parameters(options: list[str], names: list[str]) -> dict[str, dict[str, Any]]:
-    """The ``--param`` options by policy. With a single policy its name may be left out."""
+def _parameters(options: list[str], names: list[str], addresses: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The ``--param`` options by policy, named as in the call or by its own name; a single one need not be named."""
     chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
     for text in options:
         left, equals, value = text.partition("=")
         policy, dot, name = left.strip().rpartition(".")
-        if not dot and len(names) == 1:
-            policy = names[0]
+        policy = names[0] if not dot and len(names) == 1 else addresses.get(policy, policy)
         if not (equals and policy and name and value.strip()):
             raise BadInput(f"'--param' must look like {names[0]}.NAME=VALUE. Got '{text}'.")
         if policy not in chosen:

@@ -289,7 +289,7 @@ class Policy:
 
 
 def make(
-    name: str,
+    name: str | PolicySpec,
     *,
     n_arms: int,
     slate_size: int = 2,
@@ -302,6 +302,8 @@ def make(
 ) -> Policy:
     """A policy by its name (``multiduel policies`` lists them) for ``n_arms`` arms, at most ``slate_size`` in a slate.
 
+    One of your own is named ``"my_module:SPEC"`` or ``"path/to/file.py:SPEC"``, or given as its card.
+
     ``features`` are for policies that use them: a row of numbers per arm. ``tally[i][j]``, wins of arm i over arm j that were
     seen before, at most 10^15 each, is where it starts from, after ``round`` rounds: by default as many as there were duels.
     (Bounds that grow with the round would be far too sure of themselves in round 1.) Policies that learn only from what they
@@ -309,6 +311,7 @@ def make(
     verdict is open (see ``Policy.verdict``).
     """
     spec = find(name)
+    name = spec.name
     whole("n_arms", n_arms, 1, MOST_ARMS, of=name)
     whole("slate_size", slate_size, 2, of=name)
     if seed is not None:

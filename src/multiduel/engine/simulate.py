@@ -16,7 +16,7 @@ from multiduel.engine.registry import describe, feature_table, find, resolve
 from multiduel.engine.result import Result, Settlement
 from multiduel.engine.runs import Measurement, Plan, play_runs
 from multiduel.inputs import MOST_SEED, BadInput, shortened, whole
-from multiduel.kernels.contract import FOREVER
+from multiduel.kernels.contract import FOREVER, PolicySpec
 from multiduel.problems import Problem, from_matrix
 
 MOST_RUNS = 100_000_000
@@ -24,7 +24,7 @@ MOST_THREADS = 1024
 
 
 def simulate(
-    policy: str,
+    policy: str | PolicySpec,
     problem: Problem | Any,
     *,
     horizon: int,
@@ -44,6 +44,8 @@ def simulate(
     **params: Any,
 ) -> Result:
     """Regret of ``policy`` on ``problem`` (or a preference matrix) over ``runs`` runs of ``horizon`` rounds.
+
+    A policy is named as for ``make``: ``"multi-rucb"``, ``"my_module:SPEC"``, ``"path/to/file.py:SPEC"``.
 
     ``slate_size`` is how many arms a slate may hold; a two-dueling policy compares two, whatever it is. Run r draws the same
     arm labels and the same world for every policy given the same seed; ``first_run`` is the number of the first, so that many
@@ -65,7 +67,7 @@ def simulate(
         problem = from_matrix(problem)
     n_arms = problem.n_arms
     horizon = whole("horizon", horizon, 1, FOREVER, of="simulate")
-    slate_size = 2 if spec.slate == "two" else whole("slate_size", slate_size, 2, of=policy)
+    slate_size = 2 if spec.slate == "two" else whole("slate_size", slate_size, 2, of=spec.name)
     inside = resolve(spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, words=params)
     if until not in (None, "verdict"):
         raise BadInput(f"'until' of 'simulate' must be 'verdict', or not be given. Got {until!r}.")

@@ -88,6 +88,11 @@ class Generic:
             expected, names = (list(inspect.signature(f).parameters) for f in (self, function))
             if expected != names:
                 raise TypeError(f"{function.__name__} must take ({', '.join(expected)}). Got ({', '.join(names)}).")
+            if self.table.get(cls, function) is not function:  # what is compiled already would not notice
+                raise TypeError(
+                    f"'{self.__name__}' is implemented for {cls.__qualname__} already. Define {cls.__qualname__} anew too: "  # type: ignore[attr-defined]
+                    "in a notebook, run its cell again."
+                )
             self.table[cls] = function
             return function
 

@@ -16,6 +16,7 @@ from multiduel.lab.experiment import Experiment
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 SHOWN_ONLY = ("title", "short", "label", "rival", "regret")  # fields that decide how results look, not what they are
+WHERE = ("source", "anytime")  # where a policy lies, and what its card says: the hash of its code stands for it
 
 
 def code_digest(*policies: str) -> str:
@@ -58,7 +59,7 @@ def _parameters(experiment: Experiment, problem: dict[str, Any]) -> dict[str, An
 
 
 def _what_decides(table: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name not in SHOWN_ONLY}
+    return {name: value for name, value in table.items() if name not in (*SHOWN_ONLY, *WHERE)}
 
 
 def difference(old: dict[str, Any], new: dict[str, Any]) -> str:
