@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from multiduel.checks import agreement, behaviour, boundary, observing, symmetry
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
-from multiduel.engine.registry import find
+from multiduel.engine.registry import name_of
 from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import PolicySpec
 
@@ -95,7 +95,7 @@ def check(
     of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream
     (xoshiro256++) starts, and the arms are the kernel's own numbers.
     """
-    chosen, policy = list(CHECKS) if only is None else list(only), find(policy).name
+    chosen, policy = list(CHECKS) if only is None else list(only), name_of(policy)
     findings: list[Finding] = []
     for name in chosen:
         finding = run(name, policy, oracle=oracle, **params)
@@ -110,7 +110,7 @@ def check(
 
 def run(name: str, policy: str | PolicySpec, *, oracle: OracleMaker | None = None, **params: Any) -> Finding:
     """Put a policy through one check."""
-    policy = find(policy).name
+    policy = name_of(policy)
     if name not in CHECKS:
         raise BadInput(f"There is no check '{name}'.{did_you_mean(name, CHECKS)} There are: {', '.join(CHECKS)}.")
     subject = Subject(policy, params, oracle)

@@ -9,6 +9,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -24,11 +26,11 @@ from multiduel.engine.registry import MACHINES, POLICIES, register
 from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import MachineSpec, PolicySpec, ask, compare, init, seats, tell
 from multiduel.kernels.random import stream
-from multiduel.kernels.sources import code_hash
 
 ROUNDS = 200
 SEATS = 3
 SEED = 11
+INSIDE = "MULTIDUEL_CHECKED_BY"  # environment variable of the plain process: the process that it works for
 LIMITS = (2, 1000)
 
 
@@ -178,12 +180,14 @@ def evidence(subject: Subject) -> dict[str, Any]:
 
 def gather(subjects: Iterable[Subject]) -> None:
     """Let one plain process look at all of these that it has not seen yet, and keep what it saw."""
+    if INSIDE in os.environ:
+        raise RuntimeError("A check began a check: put what your file does when run under: if __name__ == '__main__'.")
     addresses = {_key(one): _address(one) for one in subjects if _key(one) not in _seen}
     path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
     ended = subprocess.run(
         [sys.executable, "-m", "multiduel.checks.plain"],
         input=json.dumps(list(addresses.values())),
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path, INSIDE: str(os.getpid())},
         capture_output=True,
         text=True,
         check=False,
@@ -200,7 +204,7 @@ def probed(subject: Subject, check: str) -> None:
 
 
 def _key(subject: Subject) -> str:
-    version = "" if is_ours(subject.spec) else code_hash(subject.spec.params.__module__)  # it may be edited between two checks
+    version = id(subject.spec.params)  # a file may be edited, and loaded again, between two checks
     return json.dumps([subject.name, dict(subject.words), version], sort_keys=True)
 
 
@@ -238,5 +242,14 @@ def _sentence(probe: Callable[[Subject], None], subject: Subject) -> str:
     return ""
 
 
+def _die_with_the_parent() -> None:
+    """Who waits for us may be killed: then nobody wants to know any more."""
+    parent = int(os.environ[INSIDE])
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_die_with_the_parent, daemon=True).start()
     json.dump({address["key"]: _witness(address) for address in json.load(sys.stdin)}, sys.stdout)

@@ -12,7 +12,6 @@ import importlib.util
 import os
 import sys
 import tempfile
-import traceback
 import types
 import warnings
 from collections.abc import Iterator
@@ -20,7 +19,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from multiduel.engine.blame import blamed
 from multiduel.inputs import BadInput, did_you_mean
+from multiduel.kernels import dispatch
 from multiduel.kernels.contract import MachineSpec, PolicySpec
 from multiduel.kernels.sources import LOADED_LATER, PACKAGE, digest, files_behind, library_folder
 
@@ -98,9 +99,9 @@ def _module(name: str) -> types.ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and name.split(".")[: error.name.count(".") + 1] == error.name.split("."):
             raise BadInput(f"There is no module '{error.name}'. A file is named with its ending: {error.name}.py:SPEC.") from None
-        raise _broken(error, f"module '{name}'") from error
+        raise blamed(error, f"module '{name}' cannot be loaded") from error
     except Exception as error:
-        raise _broken(error, f"module '{name}'") from error
+        raise blamed(error, f"module '{name}' cannot be loaded") from error
 
 
 def _file(path: Path, name: str = "") -> types.ModuleType:
@@ -130,7 +131,7 @@ def _file(path: Path, name: str = "") -> types.ModuleType:
             del sys.modules[name]
         else:
             sys.modules[name] = before
-        raise _broken(error, f"'{path}'") from error
+        raise blamed(error, f"'{path}' cannot be loaded") from error
     _loaded[path] = version, module
     LOADED_LATER[path] = seen.st_mtime
     return module
@@ -146,16 +147,6 @@ def _dated() -> Iterator[None]:
         if file and file.endswith(".py"):
             path = Path(file).resolve()
             LOADED_LATER.setdefault(path, path.stat().st_mtime)
-
-
-def _broken(error: Exception, what: str) -> BadInput:
-    """The error of a user's own module: its last line there, and what Python says."""
-    if isinstance(error, SyntaxError):
-        return BadInput(f"{what} cannot be loaded: {error.msg} ('{error.filename}', line {error.lineno}).")
-    steps = [step for step in traceback.extract_tb(error.__traceback__) if not step.filename.startswith("<frozen")]
-    own = [step for step in steps if not Path(step.filename).is_relative_to(PACKAGE)]
-    where = f" ('{own[-1].filename}', line {own[-1].lineno})" if own else ""
-    return BadInput(f"{what} cannot be loaded: {type(error).__name__}: {error}{where}.")
 
 
 def installed() -> list[PolicySpec | MachineSpec]:
@@ -189,7 +180,7 @@ class Parcel(NamedTuple):
 
 def is_ours(spec: PolicySpec | MachineSpec) -> bool:
     """Does it come with multiduel?"""
-    return spec.params.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return dispatch.is_ours(spec.params.__module__)
 
 
 def parcel(spec: PolicySpec | MachineSpec) -> Parcel | None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.engine.blame import guarded, refuse_arm, refuse_slate, seats_of
 from multiduel.engine.outcomes import Outcome, explain, matrix_of, wins_matrix
 from multiduel.engine.play import (
     MOST_WEIGHT,
@@ -100,7 +101,8 @@ class Policy:
 
         def lazily(function: Callable[..., Any], attribute: str) -> Callable[..., Any]:
             def first(*args: Any) -> Any:
-                bound = entry(function, self.params, f"{self.spec.name} ({attribute[1:]})").bind(*args)
+                label = f"{self.spec.name} ({attribute[1:]})"
+                bound = guarded(self.spec, entry(function, self.params, label, care=self.spec.care).bind(*args))
                 setattr(self, attribute, bound)
                 return bound(*args)
 
@@ -124,6 +126,9 @@ class Policy:
         """
         with self._lock:
             n = self._ask(self.params, self._state, self._rng, self._round + 1, self._slate)
+            if self.spec.watched:
+                most, K = seats_of(self.spec, self.params, self.n_arms), self.n_arms
+                refuse_slate(self.spec, self._slate, n, 1, 1, most=most, n_arms=K, round=self._round + 1)
             self._round += 1
             label = self._label
             arms = tuple([label[k] for k in self._slate[:n].tolist()])
@@ -224,6 +229,8 @@ class Policy:
         """The arm it would bet on now."""
         with self._lock:
             arm: int = self._recommend(self.params, self._state)
+            if self.spec.watched:
+                refuse_arm(self.spec, arm, self.n_arms)
             return self._label[arm]
 
     def leaderboard(self, confidence: float = 0.95) -> list[Standing]:
@@ -273,6 +280,10 @@ class Policy:
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as plain JSON: numbers, words, and arrays as base64 text. ``restore`` continues bit for bit."""
+        if self.spec.plain and not (
+            isinstance(self._state, tuple) and all(hasattr(leaf, "dtype") for leaf in leaves(self._state))
+        ):
+            raise BadInput(f"'{self.spec.name}' is plain: to be saved, its State must be a NamedTuple of arrays.")
         with self._lock:
             return {
                 "format": FORMAT,

@@ -56,6 +56,11 @@ def find(name: str | PolicySpec) -> PolicySpec:
     return POLICIES[name]
 
 
+def name_of(policy: str | PolicySpec) -> str:
+    """The name of a policy that may be given by its address, or as its card."""
+    return policy if isinstance(policy, str) and not outside.is_address(policy) else find(policy).name
+
+
 def known_policies() -> dict[str, PolicySpec]:
     """All there are by name, those of installed packages included."""
     for spec in _installed():

@@ -243,7 +243,10 @@ def _contender(number: int, entry: Any) -> Contender:
         table.pop("anytime", None)  # as its card says
     elif "anytime" in table:
         truth("anytime", table["anytime"])
-    fields = find(table["policy"]).params._fields if is_at_hand(table["policy"], table.get("source", "")) else ()
+    try:
+        fields = find(table["policy"]).params._fields if is_at_hand(table["policy"], table.get("source", "")) else ()
+    except BadInput as error:
+        raise BadInput(f"{which}: {error}") from None
     for name in table:
         if name not in known and name in fields:
             raise BadInput(f"{which}: '{name}' belongs into 'params', such as params = {{ {name} = {table[name]} }}.")
