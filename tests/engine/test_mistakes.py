@@ -145,7 +145,7 @@ def test_a_plain_state_may_be_anything_but_is_then_not_saved(tmp_path):
 PARENT = """
 import os, subprocess, sys, time
 env = {**os.environ, "MULTIDUEL_CHECKED_BY": str(os.getpid()), "NUMBA_DISABLE_JIT": "1"}
-child = subprocess.Popen([sys.executable, "-m", "multiduel.checks.plain"], stdin=open(sys.argv[1]), stdout=subprocess.DEVNULL, env=env)
+child = subprocess.Popen([sys.executable, "-m", "multiduel.checks.plain"], stdin=open(sys.argv[1]), stdout=-3, env=env)
 print(child.pid, flush=True)
 time.sleep(600)
 """

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from multiduel.checks import agreement, behaviour, boundary, observing, symmetry
+from multiduel.checks.stream import NaiveStream
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
 from multiduel.engine.registry import name_of
 from multiduel.inputs import BadInput, did_you_mean
@@ -44,7 +45,7 @@ CHECKS: dict[str, Callable[[Subject], None]] = {
     "header": boundary.header,
 }
 
-__all__ = ["CHECKS", "Failed", "Finding", "Report", "Skipped", "Subject", "check", "run"]
+__all__ = ["CHECKS", "Failed", "Finding", "NaiveStream", "Report", "Skipped", "Subject", "check", "run"]
 
 
 class Finding(NamedTuple):
@@ -93,7 +94,7 @@ def check(
 
     ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
     of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream
-    (xoshiro256++) starts, and the arms are the kernel's own numbers.
+    starts (``NaiveStream(words)`` draws from it in plain Python), and the arms are the kernel's own numbers.
     """
     chosen, policy = list(CHECKS) if only is None else list(only), name_of(policy)
     findings: list[Finding] = []

@@ -19,7 +19,8 @@ from multiduel.engine.registry import MACHINES
 from multiduel.inputs import BadInput
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import JIT, entry
-from multiduel.policies import ALL, CITATIONS
+from multiduel.policies import ALL
+from multiduel.policies.citations import is_citation
 
 
 def bad_input(subject: Subject) -> None:
@@ -174,7 +175,8 @@ def header(subject: Subject) -> None:
         doctest.DocTestParser().get_examples(text),
         f"The header of {module.__name__} must end in an example of use (>>>).",
     )
-    require(spec.cite in CITATIONS, f"'cite' must be a key of multiduel.policies.CITATIONS. Got {spec.cite!r}.")
+    known = "a key of multiduel.policies.CITATIONS, a citation such as 'Du, Wang, Huang. Title. AAMAS 2020.', or a BibTeX entry"
+    require(is_citation(spec.cite), f"'cite' must be {known}. Got {spec.cite!r}.")
     ours = module.__name__.startswith("multiduel.")
     require(not ours or spec in ALL, f"'{spec.name}' must be listed in multiduel.policies.ALL.")
     _card(spec)

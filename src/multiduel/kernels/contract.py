@@ -93,7 +93,7 @@ class PolicySpec:
     name: str  # kebab-case id
     title: str  # as in the paper
     params: type[Any]
-    cite: str  # key into multiduel.policies.CITATIONS
+    cite: str  # key into multiduel.policies.CITATIONS; or a citation in words; or a BibTeX entry
     slate: str  # "two" or "any": how many arms it can compare at once
     assumes: str
     regret: str  # order of its regret bound, or "none proved"
