@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from multiduel.cli.terminal import ARMS, LINK, POLICY, PROBLEM, console, progress, whole_number
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, choice
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -32,10 +32,13 @@ def simulate(
     verdict_error: Annotated[float, typer.Option(help="Of the verdict, with --until.")] = 0.05,
     answers: Annotated[str, typer.Option(help="Judges toss coins (one per pair) or give rankings (of the slate).")] = "coins",
     json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="The numbers; - prints them.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, or verdicts, as .png or .svg.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, or verdicts: .png, .svg, .pdf.")] = None,
     scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
+    regret: Annotated[str, typer.Option(help="Of table and plot: average, strong, weak or slots.")] = "average",
+    size: Annotated[str | None, typer.Option(help="Of the plot: single or double (columns of a paper).")] = None,
 ) -> None:
     """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
+    from multiduel.engine.play import KINDS
     from multiduel.engine.registry import find, resolve
     from multiduel.engine.simulate import simulate as run
     from multiduel.engine.worlds import answered_by
@@ -59,6 +62,9 @@ def simulate(
         from multiduel.lab import figures
 
         figures.check(plot, scale)
+        if size is not None:
+            choice("size", size, figures.SIZES)
+    choice("regret", regret, KINDS)
     if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
         raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
 
@@ -86,12 +92,12 @@ def simulate(
             if until:
                 settlement_plot(results, draft, kind=Path(plot).suffix[1:])
             else:
-                figures.regret_plot(results, draft, kind=Path(plot).suffix[1:], scale=scale)
+                figures.regret_plot(results, draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size)
     if json_file == "-":
         print(text)
         return
     screen = console()
-    screen.print(settlement_table(results) if until else results_table(results))
+    screen.print(settlement_table(results) if until else results_table(results, regret=regret))
     for path in written:
         screen.print(f"Wrote {path}", markup=False, soft_wrap=True)
 

@@ -96,6 +96,45 @@ def markdown(panel: Panel, figure: str = "regret.svg") -> str:
     return "\n".join(out)
 
 
+def latex(panel: Panel, regret: str | None = None) -> str:
+    """The main numbers as a LaTeX table (booktabs), the least mean in bold."""
+    panel = panel.showing(regret or panel.experiment.regret)
+    ends = [_at_the_end(line.result, line.shown) for line in panel.lines]
+    least = min(end.mean for end in ends)
+    rows = []
+    for line, end in zip(panel.lines, ends, strict=True):
+        mean = f"\\textbf{{{_number(end.mean)}}}" if end.mean == least else _number(end.mean)
+        several = line.result.runs > 1
+        interval = f"[{_number(end.low)}, {_number(end.high)}]" if several else "--"
+        cells = (_tex(line.label), str(line.result.slate_size), str(line.result.runs), mean, interval)
+        rows.append(" & ".join((*cells, _number(end.std) if several else "--")) + r" \\")
+    experiment = panel.experiment
+    end_of_it = f"cumulative {experiment.regret} regret at round {int(experiment.marks()[-1]):,}"
+    caption = f"{heading(panel)}. {panel.problem.label}; {end_of_it}."
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_tex(caption)}}}",
+            r"\begin{tabular}{lrrrrr}",
+            r"\toprule",
+            r"policy & $m$ & runs & mean & 95\% interval & std \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _tex(text: str) -> str:
+    """Text as it is: LaTeX reads some letters as commands."""
+    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(letters.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
+
+
 def write(panel: Panel, folder: Path, *, regret: str | None = None) -> list[Path]:
     """Write figure and summaries into the experiment's folder, each whole or not at all.
 

@@ -217,7 +217,14 @@ def _checked_names(names: tuple[str, ...], n_arms: int) -> tuple[str, ...]:
 
 
 def from_matrix(values: ArrayLike, *, names: Iterable[str] | None = None, label: str | None = None) -> Problem:
-    """A problem from a table of P[i, j] = Pr(i beats j)."""
+    """A problem from a table of P[i, j] = Pr(i beats j). A DataFrame's columns name the arms, unless ``names`` does.
+
+    >>> from_matrix([[0.5, 0.7], [0.3, 0.5]], names=["tea", "coffee"]).names
+    ('tea', 'coffee')
+    """
+    if names is None and hasattr(values, "columns"):
+        named = [str(name) for name in values.columns]
+        names = named if named != [str(k) for k in range(len(named))] else None  # numbers are what arms have anyway
     try:
         labels = () if names is None else tuple(names)
     except TypeError:
