@@ -44,6 +44,7 @@ from multiduel.problems import BENCHMARKS
 # What would only fill the memory is refused.
 MOST = {"horizon": FOREVER, "runs": 1_000_000, "checkpoints": 100_000, "seed": MOST_SEED}
 SPACINGS = ("log", "both")
+QUICK = "-quick"  # after the name of a small version
 KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 
 
@@ -159,11 +160,17 @@ def load(path: str | os.PathLike[str]) -> Experiment:
 
 def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
     """The experiment in a TOML text; ``where`` is the file it is from, for its name and for error sentences."""
+    table = _table(text, where, ())
+    table["name"] = table.get("name", Path(where).stem)
+    return from_json(table, where)
+
+
+def _table(text: str, where: str | os.PathLike[str], users: tuple[Path, ...]) -> dict[str, Any]:
+    """The table in a TOML text, on top of the table of the base that it names, if it does."""
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a TOMLDecodeError, a number of thousands of digits, brackets without end
         raise BadInput(f"'{where}' is not TOML: {error}.") from None
-    table.setdefault("name", Path(where).stem)
     folder, problem, contenders = Path(where).parent, table.get("problem"), table.get("contenders")
     if isinstance(problem, dict) and problem.get("kind") == "csv" and isinstance(problem.get("file"), str):
         problem["file"] = str(folder / problem["file"])
@@ -171,7 +178,30 @@ def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
         policy = contender.get("policy") if isinstance(contender, dict) else None
         if isinstance(policy, str) and is_address(policy):
             contender["policy"] = beside(policy, folder)
-    return from_json(table, where)
+    if "base" not in table:
+        return table
+    base = table.pop("base")
+    if not isinstance(base, str):
+        raise BadInput(f"'{where}': 'base' must be the name of a file beside it. Got {shortened(base)}.")
+    path = Path(os.path.abspath(folder / base))
+    if path in (*users, Path(os.path.abspath(where))):
+        raise BadInput(f"'{where}': its base '{base}' is based on itself.")
+    below = _table(read_text(path), path, (*users, Path(os.path.abspath(where))))
+    below.pop("name", None)
+    return {**below, **table, **_contenders(below.get("contenders"), contenders)}
+
+
+def _contenders(below: Any, above: Any) -> dict[str, Any]:
+    """The base's contenders, each replaced by one of the same id, if there is one; then the others."""
+    if not (isinstance(below, list) and isinstance(above, list)):
+        return {}
+
+    def known_by(entry: Any) -> Any:
+        return (entry.get("id") or entry.get("policy")) if isinstance(entry, dict) else None
+
+    new = {known_by(entry): entry for entry in above}
+    kept = [new.pop(known_by(entry), entry) for entry in below]
+    return {"contenders": [*kept, *(entry for entry in above if known_by(entry) in new)]}
 
 
 def from_json(table: Mapping[str, Any], where: str | os.PathLike[str]) -> Experiment:
@@ -191,7 +221,7 @@ def quick(experiment: Experiment) -> Experiment:
 
     return dataclasses.replace(
         experiment,
-        name=f"{experiment.name}-quick",
+        name=f"{experiment.name}{QUICK}",
         title=f"{experiment.title or experiment.name} (quick look)",
         contenders=tuple(dataclasses.replace(c, runs=c.runs and min(c.runs, 5)) for c in experiment.contenders),
         horizon=horizon,
