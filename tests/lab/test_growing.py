@@ -146,3 +146,26 @@ label = "Chance"
         (tmp_path / "own" / "other.toml").write_text(text)
         with pytest.raises(md.BadInput, match=said):
             experiments.load(tmp_path / "own" / "other.toml")
+
+
+def test_a_list_where_a_value_stands_is_a_sweep():
+    text = (
+        SMALL
+        + """
+[[contenders]]
+policy = "multi-rucb"
+label = "MultiRUCB"
+slate_size = [2, 4]
+params = { alpha = [0.6, 1.01] }
+"""
+    )
+    all_of_them = experiments.parse(text, "some.toml").contenders[2:]
+    assert [(c.id, c.label, c.slate_size, c.params["alpha"]) for c in all_of_them] == [
+        ("multi-rucb-m-2-alpha-0-6", "MultiRUCB, m = 2, alpha = 0.6", 2, 0.6),
+        ("multi-rucb-m-2-alpha-1-01", "MultiRUCB, m = 2, alpha = 1.01", 2, 1.01),
+        ("multi-rucb-m-4-alpha-0-6", "MultiRUCB, m = 4, alpha = 0.6", 4, 0.6),
+        ("multi-rucb-m-4-alpha-1-01", "MultiRUCB, m = 4, alpha = 1.01", 4, 1.01),
+    ]
+    for wrong, said in (("[]", "Got 0"), ("[0.6, 0.2]", "'alpha' of 'multi-rucb' must be above 0.5. Got 0.2")):
+        with pytest.raises(md.BadInput, match=said):
+            experiments.parse(text.replace("[0.6, 1.01]", wrong), "some.toml")

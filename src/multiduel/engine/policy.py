@@ -51,14 +51,23 @@ from multiduel.kernels.validity import MOST_ROUNDS
 
 
 class Slate(NamedTuple):
-    """The arms to compare in a round. One arm means: nothing to compare, use it; no tell is needed."""
+    """The arms to compare in a round. One arm means: nothing to compare, use it; no tell is needed.
+
+    >>> Slate(1, (3, 0))
+    Slate(round=1, arms=(3, 0))
+    """
 
     round: int
     arms: tuple[int, ...]
 
 
 class Standing(NamedTuple):
-    """One line of the leaderboard."""
+    """One line of the leaderboard.
+
+    >>> policy = make("uniform", n_arms=3, seed=0)
+    >>> [line.answers for line in policy.leaderboard()]
+    [0, 0, 0]
+    """
 
     arm: int
     answers: int  # in which it was judged against another arm
@@ -72,6 +81,10 @@ class Policy:
     """An algorithm at work. Made by ``make`` or ``restore``. Threads may share one: each call is finished before the next.
 
     ``pickle`` and ``copy.deepcopy`` go through ``snapshot``.
+
+    >>> policy = make("uniform", n_arms=3, seed=0)
+    >>> policy.ask().round, policy.round, len(policy.open)
+    (1, 1, 1)
     """
 
     def __init__(
@@ -320,6 +333,9 @@ def make(
     (Bounds that grow with the round would be far too sure of themselves in round 1.) Policies that learn only from what they
     asked for refuse a tally. ``closing=True`` lets challengers take over where the policy has nothing left to compare and the
     verdict is open (see ``Policy.verdict``).
+
+    >>> make("uniform", n_arms=5, slate_size=3, seed=0)
+    Policy('uniform', n_arms=5, round=0)
     """
     spec = find(name)
     name = spec.name
@@ -342,7 +358,12 @@ def make(
 
 
 def restore(saved: dict[str, Any]) -> Policy:
-    """The policy that ``snapshot`` saved. Whatever is not a whole snapshot is refused."""
+    """The policy that ``snapshot`` saved. Whatever is not a whole snapshot is refused.
+
+    >>> policy = make("uniform", n_arms=5, seed=0)
+    >>> restore(policy.snapshot()).ask() == policy.ask()
+    True
+    """
     if part(saved, "format", str) != FORMAT:
         raise BadInput(f"A snapshot of format '{FORMAT}' is needed. Got {shortened(saved['format'])}.")
     spec = find(part(saved, "policy", str))

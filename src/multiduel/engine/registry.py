@@ -29,6 +29,10 @@ def register(spec: PolicySpec | MachineSpec) -> None:
     """Make your own policy or machine known by its name to ``make``, ``simulate`` and the checks.
 
     A later version of the same module takes the place of an earlier one.
+
+    >>> register(policies.uniform.SPEC)  # one of ours is known already
+    >>> find("uniform").title
+    'Uniform'
     """
     if not isinstance(spec, PolicySpec | MachineSpec):
         raise BadInput(f"'register' takes a PolicySpec or a MachineSpec. Got {shortened(spec)}.")

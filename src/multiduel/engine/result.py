@@ -174,7 +174,13 @@ class Result:
 
 
 class Results(list[Result]):
-    """What several policies did on the same problem with the same luck: a list of results, that shows as a table."""
+    """What several policies did on the same problem with the same luck: a list of results, that shows as a table.
+
+    >>> import multiduel as md
+    >>> md.simulate(["uniform"], md.synthetic(4), horizon=1000, runs=5)
+    policy   problem                        m  T      runs  mean regret  95% interval
+    uniform  synthetic, K = 4, linear link  2  1,000  5     198.9        195 to 202.8
+    """
 
     HEAD = ("policy", "problem", "m", "T", "runs", "mean regret", "95% interval")
 

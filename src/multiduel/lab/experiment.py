@@ -39,6 +39,7 @@ from multiduel.files import read_text
 from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.lab import problem as problem_tables
+from multiduel.lab.sweep import swept
 from multiduel.problems import BENCHMARKS
 
 # What would only fill the memory is refused.
@@ -162,6 +163,11 @@ def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
     """The experiment in a TOML text; ``where`` is the file it is from, for its name and for error sentences."""
     table = _table(text, where, ())
     table["name"] = table.get("name", Path(where).stem)
+    if isinstance(table.get("contenders"), list):
+        try:
+            table["contenders"] = [contender for entry in table["contenders"] for contender in swept(entry)]
+        except BadInput as error:
+            raise BadInput(f"'{where}': {error}") from None
     return from_json(table, where)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -85,6 +86,7 @@ def markdown(panel: Panel, figure: str = "regret.svg") -> str:
             f"{line['seconds']:.2f}",
         ]
         out.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    out += ["", *(f"{one} and {other} are equal in every run, bit by bit." for one, other in equals(panel))]
     versions = ", ".join(f"{name} {version}" for name, version in panel.provenance["packages"].items())
     out += [
         "",
@@ -94,6 +96,12 @@ def markdown(panel: Panel, figure: str = "regret.svg") -> str:
         "",
     ]
     return "\n".join(out)
+
+
+def equals(panel: Panel) -> list[tuple[str, str]]:
+    """Labels of contenders with the same regret in every run at every checkpoint: a parameter may be without effect here."""
+    pairs = itertools.combinations(panel.lines, 2)
+    return [(a.label, b.label) for a, b in pairs if np.array_equal(a.regret, b.regret)]
 
 
 def latex(panel: Panel, regret: str | None = None) -> str:

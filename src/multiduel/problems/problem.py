@@ -71,7 +71,12 @@ def _frozen(values: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """K arms and P[i, j] = Pr(i beats j). Immutable; what follows from P is computed once, when first asked for."""
+    """K arms and P[i, j] = Pr(i beats j). Immutable; what follows from P is computed once, when first asked for.
+
+    >>> problem = from_matrix([[0.5, 0.7], [0.3, 0.5]])
+    >>> problem.n_arms, problem.winner
+    (2, 0)
+    """
 
     matrix: Floats  # f8[K, K], read-only
     names: tuple[str, ...] = ()
