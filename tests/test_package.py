@@ -57,6 +57,12 @@ def test_every_public_name_resolves():
         md.nothing  # noqa: B018
 
 
+def test_every_public_name_has_an_example():
+    """Which runs: the doctests are part of the suite."""
+    lacking = [name for name in md.__all__ if name != "__version__" and ">>>" not in (getattr(md, name).__doc__ or "")]
+    assert set(lacking) <= {"Suggestion", "suggest", "theory"}, lacking
+
+
 def test_the_core_needs_five_libraries(pyproject):
     names = {re.match(r"[a-z-]+", need)[0] for need in pyproject["project"]["dependencies"]}
     assert names == {"numpy", "numba", "scipy", "typer", "rich"}

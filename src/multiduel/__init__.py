@@ -20,7 +20,7 @@ _HOMES = {
     "multiduel.engine.policy": ("Policy", "Slate", "Standing", "make", "restore"),
     "multiduel.engine.outcomes": ("Outcome", "best", "duels", "ranking", "tie", "worst"),
     "multiduel.engine.registry": ("register",),
-    "multiduel.engine.result": ("Result",),
+    "multiduel.engine.result": ("Result", "Results"),
     "multiduel.engine.simulate": ("simulate",),
     "multiduel.engine.suggest": ("Suggestion", "suggest"),
     "multiduel.engine.estimates": ("estimate",),
@@ -33,25 +33,27 @@ _HOMES = {
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("checks", "rankers", "theory")
+_MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Slate",
-    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "best", "bradley_terry", "checks", "cyclic", "duels",
-    "estimate", "forecast", "from_matrix", "from_utilities", "make", "random_tournament", "random_utilities",
+    "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
+    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "checks", "cyclic",
+    "duels", "estimate", "forecast", "from_matrix", "from_utilities", "make", "policies", "random_tournament", "random_utilities",
     "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic", "theory", "tie",
     "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from multiduel import authoring as authoring
     from multiduel import checks as checks
+    from multiduel import policies as policies
     from multiduel import rankers as rankers
     from multiduel import theory as theory
     from multiduel.engine.estimates import estimate
     from multiduel.engine.outcomes import Outcome, best, duels, ranking, tie, worst
     from multiduel.engine.policy import Policy, Slate, Standing, make, restore
     from multiduel.engine.registry import register
-    from multiduel.engine.result import Result
+    from multiduel.engine.result import Result, Results
     from multiduel.engine.simulate import simulate
     from multiduel.engine.suggest import Suggestion, suggest
     from multiduel.engine.worlds import Rankings

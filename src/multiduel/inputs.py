@@ -12,7 +12,12 @@ MOST_SEED = 2**128 - 1  # all that a seed can tell apart
 
 
 class BadInput(ValueError):
-    """An argument, file or option that cannot be used as given."""
+    """An argument, file or option that cannot be used as given.
+
+    >>> raise BadInput("'alpha' of 'rucb' must be above 0.5. Got 0.2.")
+    Traceback (most recent call last):
+    multiduel.inputs.BadInput: 'alpha' of 'rucb' must be above 0.5. Got 0.2.
+    """
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:

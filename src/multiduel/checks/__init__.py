@@ -1,12 +1,11 @@
 """The conformance suite: what every registered policy must pass, yours included.
 
-    from multiduel import checks, register
-    register(my_policy.SPEC)
-    print(checks.check("my-policy", oracle=my_oracle))
+    from multiduel import checks
+    print(checks.check("path/to/my_policy.py:SPEC", oracle=my_oracle))
 
 An exception is declared in the policy's card, ``SPEC.exceptions = {check: reason}``. A declared check must then fail:
-an exception that is no longer needed is a failure too. The policy must live in a module that another process can
-import, because one of the checks plays it without the compiler.
+an exception that is no longer needed is a failure too. The policy must live in a file, because one of the checks plays it
+in another process, without the compiler.
 
 >>> from multiduel import checks
 >>> print(checks.check("uniform", only=["header"]))
@@ -22,8 +21,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from multiduel.checks import agreement, behaviour, boundary, observing, symmetry
+from multiduel.checks.stream import NaiveStream
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
+from multiduel.engine.registry import name_of
 from multiduel.inputs import BadInput, did_you_mean
+from multiduel.kernels.contract import PolicySpec
 
 CHECKS: dict[str, Callable[[Subject], None]] = {
     "slates-valid": behaviour.slates_valid,
@@ -43,7 +45,7 @@ CHECKS: dict[str, Callable[[Subject], None]] = {
     "header": boundary.header,
 }
 
-__all__ = ["CHECKS", "Failed", "Finding", "Report", "Skipped", "Subject", "check", "run"]
+__all__ = ["CHECKS", "Failed", "Finding", "NaiveStream", "Report", "Skipped", "Subject", "check", "run"]
 
 
 class Finding(NamedTuple):
@@ -85,14 +87,16 @@ class Report(NamedTuple):
         return "\n".join(lines)
 
 
-def check(policy: str, *, oracle: OracleMaker | None = None, only: Iterable[str] | None = None, **params: Any) -> Report:
-    """Put a registered policy, with these parameters, through all checks or ``only`` some.
+def check(
+    policy: str | PolicySpec, *, oracle: OracleMaker | None = None, only: Iterable[str] | None = None, **params: Any
+) -> Report:
+    """Put a policy (its name, its address or its card), with these parameters, through all checks or ``only`` some.
 
     ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
     of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream
-    (xoshiro256++) starts, and the arms are the kernel's own numbers.
+    starts (``NaiveStream(words)`` draws from it in plain Python), and the arms are the kernel's own numbers.
     """
-    chosen = list(CHECKS) if only is None else list(only)
+    chosen, policy = list(CHECKS) if only is None else list(only), name_of(policy)
     findings: list[Finding] = []
     for name in chosen:
         finding = run(name, policy, oracle=oracle, **params)
@@ -105,8 +109,9 @@ def check(policy: str, *, oracle: OracleMaker | None = None, only: Iterable[str]
     return Report(policy, tuple(findings))
 
 
-def run(name: str, policy: str, *, oracle: OracleMaker | None = None, **params: Any) -> Finding:
-    """Put a registered policy through one check."""
+def run(name: str, policy: str | PolicySpec, *, oracle: OracleMaker | None = None, **params: Any) -> Finding:
+    """Put a policy through one check."""
+    policy = name_of(policy)
     if name not in CHECKS:
         raise BadInput(f"There is no check '{name}'.{did_you_mean(name, CHECKS)} There are: {', '.join(CHECKS)}.")
     subject = Subject(policy, params, oracle)

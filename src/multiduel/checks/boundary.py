@@ -19,7 +19,8 @@ from multiduel.engine.registry import MACHINES
 from multiduel.inputs import BadInput
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import JIT, entry
-from multiduel.policies import ALL, CITATIONS
+from multiduel.policies import ALL
+from multiduel.policies.citations import is_citation
 
 
 def bad_input(subject: Subject) -> None:
@@ -133,8 +134,8 @@ def _wrong_tells(policy: Policy, told: Slate, slate: Slate) -> list[tuple[str, C
 
 def no_recompilation(subject: Subject) -> None:
     """The play loop, ask, tell and recommend are compiled once, whatever K and m."""
-    if not JIT:
-        raise Skipped("The compiler is off (NUMBA_DISABLE_JIT): nothing is compiled.")
+    if not JIT or subject.spec.plain:
+        raise Skipped("The compiler is off (NUMBA_DISABLE_JIT), or the policy is plain: nothing is compiled.")
     for n_arms, slate_size in ((3, 2), (7, 4)):
         utilities = np.linspace(0.2, 0.8, n_arms)
         P = 0.5 + 0.5 * (utilities[:, None] - utilities)
@@ -145,14 +146,14 @@ def no_recompilation(subject: Subject) -> None:
         if subject.spec.observes:
             policy.observe((0, 1), duels([(0, 1)]))
         subject.simulate(P, horizon=20, slate_size=slate_size, runs=1)
-    params, name = subject.params(7), subject.name
+    params, name, care = subject.params(7), subject.name, subject.spec.care
     watch = observe_pairs if subject.spec.slate == "two" else observe_slate
     for what, one in (
-        ("play loop", entry(play, params, name, BlockMatrix if subject.spec.blocks else Matrix)),
-        ("ask", entry(ask_once, params, f"{name} (ask)")),
-        ("tell", entry(tell_once, params, f"{name} (tell)")),
-        ("recommend", entry(recommend_once, params, f"{name} (recommend)")),
-        *((("observe", entry(watch, params, f"{name} (observe)")),) if subject.spec.observes else ()),
+        ("play loop", entry(play, params, name, BlockMatrix if subject.spec.blocks else Matrix, care=care)),
+        ("ask", entry(ask_once, params, f"{name} (ask)", care=care)),
+        ("tell", entry(tell_once, params, f"{name} (tell)", care=care)),
+        ("recommend", entry(recommend_once, params, f"{name} (recommend)", care=care)),
+        *((("observe", entry(watch, params, f"{name} (observe)", care=care)),) if subject.spec.observes else ()),
     ):
         count = len(one.call.signatures)
         require(count == 1, f"The {what} must be compiled once for all sizes. It was compiled {count} times.")
@@ -174,7 +175,8 @@ def header(subject: Subject) -> None:
         doctest.DocTestParser().get_examples(text),
         f"The header of {module.__name__} must end in an example of use (>>>).",
     )
-    require(spec.cite in CITATIONS, f"'cite' must be a key of multiduel.policies.CITATIONS. Got {spec.cite!r}.")
+    known = "a key of multiduel.policies.CITATIONS, a citation such as 'Du, Wang, Huang. Title. AAMAS 2020.', or a BibTeX entry"
+    require(is_citation(spec.cite), f"'cite' must be {known}. Got {spec.cite!r}.")
     ours = module.__name__.startswith("multiduel.")
     require(not ours or spec in ALL, f"'{spec.name}' must be listed in multiduel.policies.ALL.")
     _card(spec)

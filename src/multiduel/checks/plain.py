@@ -5,11 +5,12 @@ Plain Python also notices what compiled code does not: an index beyond an array'
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import subprocess
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Subject, play_late, played, require, require_bet
+from multiduel.engine.outside import address_of, is_ours, load
 from multiduel.engine.play import KINDS, Matrix, sides
 from multiduel.engine.policy import Policy
 from multiduel.engine.registry import MACHINES, POLICIES, register
@@ -28,6 +30,7 @@ from multiduel.kernels.random import stream
 ROUNDS = 200
 SEATS = 3
 SEED = 11
+INSIDE = "MULTIDUEL_CHECKED_BY"  # environment variable of the plain process: the process that it works for
 LIMITS = (2, 1000)
 
 
@@ -170,18 +173,21 @@ _seen: dict[str, dict[str, Any]] = {}
 def evidence(subject: Subject) -> dict[str, Any]:
     """What the plain process saw of this policy: its record, and a sentence for each probe that failed."""
     if _key(subject) not in _seen:
-        gather([subject, *(Subject(name) for name in POLICIES)])
+        ours = [name for name, spec in POLICIES.items() if is_ours(spec)] if is_ours(subject.spec) else []
+        gather([subject, *map(Subject, ours)])
     return _seen[_key(subject)]
 
 
 def gather(subjects: Iterable[Subject]) -> None:
     """Let one plain process look at all of these that it has not seen yet, and keep what it saw."""
+    if INSIDE in os.environ:
+        raise RuntimeError("A check began a check: put what your file does when run under: if __name__ == '__main__'.")
     addresses = {_key(one): _address(one) for one in subjects if _key(one) not in _seen}
     path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
     ended = subprocess.run(
         [sys.executable, "-m", "multiduel.checks.plain"],
         input=json.dumps(list(addresses.values())),
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path, INSIDE: str(os.getpid())},
         capture_output=True,
         text=True,
         check=False,
@@ -198,23 +204,25 @@ def probed(subject: Subject, check: str) -> None:
 
 
 def _key(subject: Subject) -> str:
-    return json.dumps([subject.name, dict(subject.words)], sort_keys=True)
+    version = id(subject.spec.params)  # a file may be edited, and loaded again, between two checks
+    return json.dumps([subject.name, dict(subject.words), version], sort_keys=True)
 
 
 def _address(subject: Subject) -> dict[str, Any]:
     """Where the other process finds the policy, and any machine that is not ours."""
-    modules = [subject.spec.params.__module__, *(spec.params.__module__ for spec in MACHINES.values())]
-    return {"name": subject.name, "words": dict(subject.words), "key": _key(subject), "modules": modules}
+    machines = [address_of(card) for card in MACHINES.values() if not is_ours(card)]
+    policy = "" if is_ours(subject.spec) else address_of(subject.spec)
+    return {"name": subject.name, "words": dict(subject.words), "key": _key(subject), "policy": policy, "machines": machines}
 
 
 def _witness(address: dict[str, Any]) -> dict[str, Any]:
-    subject = Subject(address["name"], address["words"])
     told: dict[str, Any] = {"record": None, "error": "", "probes": {}}
     try:
-        for name in address["modules"]:
-            for value in vars(importlib.import_module(name)).values():
-                if isinstance(value, PolicySpec | MachineSpec):
-                    register(value)
+        for place in address["machines"]:
+            register(load(place, MachineSpec))
+        if address["policy"]:
+            register(load(address["policy"], PolicySpec))
+        subject = Subject(address["name"], address["words"])
         for check, probe in PROBES.items():
             told["probes"][check] = _sentence(probe, subject)
         told["record"] = record(subject)
@@ -234,5 +242,14 @@ def _sentence(probe: Callable[[Subject], None], subject: Subject) -> str:
     return ""
 
 
+def _die_with_the_parent() -> None:
+    """Who waits for us may be killed: then nobody wants to know any more."""
+    parent = int(os.environ[INSIDE])
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    threading.Thread(target=_die_with_the_parent, daemon=True).start()
     json.dump({address["key"]: _witness(address) for address in json.load(sys.stdin)}, sys.stdout)

@@ -11,7 +11,7 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.engine.policy import Policy, Slate, make
-from multiduel.engine.registry import find, resolve
+from multiduel.engine.registry import find, name_of, resolve
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
 from multiduel.kernels.contract import PolicySpec
@@ -42,11 +42,14 @@ def require(holds: object, sentence: str) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """A registered policy with some parameters, and its oracle if there is one."""
+    """A policy with some parameters, and its oracle if there is one. ``name`` may be an address, or the card itself."""
 
     name: str
     words: Mapping[str, Any] = field(default_factory=dict)
     oracle: OracleMaker | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", name_of(self.name))
 
     @property
     def spec(self) -> PolicySpec:

@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from multiduel.cli.terminal import facts, table
-from multiduel.engine.registry import MACHINES, POLICIES, describe
+from multiduel.engine.outside import is_address
+from multiduel.engine.registry import MACHINES, POLICIES, describe, find, known_policies
 from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
-from multiduel.policies import CITATIONS
+from multiduel.policies.citations import cited
 
 WIDE = 140  # columns of the screen from which the whole list of policies is readable
 
@@ -41,14 +42,14 @@ def _policy_lines() -> list[dict[str, str]]:
     return [
         {
             "policy": spec.name,
-            "paper": _short(CITATIONS.get(spec.cite, spec.cite)),
+            "paper": _short(cited(spec.cite)),
             "slate": spec.slate,
             "horizon": "any" if spec.anytime else "given",
             "regret": spec.regret,
             "assumes": spec.assumes,
             "when to use": spec.use,
         }
-        for spec in POLICIES.values()
+        for spec in known_policies().values()
     ]
 
 
@@ -64,13 +65,15 @@ def _short(citation: str) -> str:
 
 def print_card(name: str, console: Console) -> None:
     """All about one policy or machine."""
-    card: PolicySpec | MachineSpec | None = POLICIES.get(name) or MACHINES.get(name)
+    if is_address(name):
+        name = find(name).name
+    card: PolicySpec | MachineSpec | None = known_policies().get(name) or MACHINES.get(name)
     if card is None:
         hint = did_you_mean(name, [*POLICIES, *MACHINES])
         raise BadInput(f"There is no policy or machine '{name}'.{hint} 'multiduel policies' lists the policies.")
     lines = facts()
     lines.add_row("name", card.name)
-    lines.add_row("paper", CITATIONS.get(card.cite, card.cite))
+    lines.add_row("paper", cited(card.cite))
     if name in POLICIES:
         spec = POLICIES[name]
         lines.add_row("use", spec.use)
@@ -90,7 +93,7 @@ def print_card(name: str, console: Console) -> None:
     for parameter in card.parameters.values():
         for machine in MACHINES.values():
             if parameter.machines == machine.kind:
-                console.print(f"\nmachine {machine.name}: {machine.title}. {CITATIONS.get(machine.cite, machine.cite)}")
+                console.print(f"\nmachine {machine.name}: {machine.title}. {cited(machine.cite)}")
                 _print_parameters(console, machine)
 
 

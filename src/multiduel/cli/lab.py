@@ -78,6 +78,7 @@ def report(
     regret: Annotated[
         str | None, typer.Option(metavar="KIND", help="Another kind than the experiment's, in files of its own.")
     ] = None,
+    latex: Annotated[bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), and write nothing.")] = False,
 ) -> None:
     """Make the figure and the summary anew from the folder of a finished run, and from nothing else."""
     from multiduel.lab import figures, results
@@ -86,6 +87,11 @@ def report(
     folders = sorted(path.parent for path in folder.glob(f"*/{results.MANIFEST}"))
     if (folder / results.MANIFEST).exists() or not folders:
         folders = [folder]
+    if latex:
+        from multiduel.lab import show
+
+        print("\n".join(show.latex(results.read(path), regret) for path in folders), end="")
+        return
     for path in folders:
         _show(results.read(path), path, regret)
     from multiduel.lab.paper import reproduction as paper

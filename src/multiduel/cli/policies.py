@@ -6,14 +6,17 @@ from typing import Annotated
 
 import typer
 
-from multiduel.cli.terminal import console, whole_number
+from multiduel.cli.terminal import POLICY, console, whole_number
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
 def policies(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A policy or machine to show in full.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A policy or machine to show in full; your own as path/to/file.py:SPEC."),
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="The list as README.md has it.")] = False,
 ) -> None:
     """List the policies, or show one's card: parameters, meanings, limits, defaults, paper."""
@@ -27,6 +30,26 @@ def policies(
     else:
         screen.print(cards.policy_table(screen.width))
         screen.print("slate: how many arms it compares at once. 'multiduel policies NAME' shows all about one.")
+
+
+@app.command()
+def cite(
+    names: Annotated[list[str], typer.Argument(metavar="POLICY|DIR...", help=f"{POLICY} Or folders of results.")],
+) -> None:
+    """Print BibTeX entries of the papers behind policies, or behind all policies of an experiment."""
+    from pathlib import Path
+
+    from multiduel.engine.registry import MACHINES, find
+    from multiduel.lab.results import MANIFEST, find_folder
+    from multiduel.policies.citations import bibtex
+
+    entries: dict[str, None] = {}
+    for name in names:
+        results = Path(name, MANIFEST).exists()
+        for policy in [c.policy for c in find_folder(Path(name)).experiment.contenders] if results else [name]:
+            card = MACHINES[policy] if policy in MACHINES else find(policy)
+            entries[bibtex(card.cite)] = None
+    print("\n\n".join(entry for entry in entries if entry) or "% no paper")
 
 
 @app.command()

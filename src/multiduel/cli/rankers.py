@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multiduel.cli.terminal import progress
+from multiduel.cli.terminal import POLICY, progress
 from multiduel.files import refuse_unwritable, write_whole
 from multiduel.inputs import BadInput, did_you_mean
 
@@ -117,7 +117,7 @@ def submatrix(
 def live(
     files: Files,
     matrix: Annotated[Path, typer.Option(help="P.csv that regret is counted by; its names pick the rankers.")],
-    policy: Annotated[list[str], typer.Option(help="See 'multiduel policies'; may be repeated.")],
+    policy: Annotated[list[str], typer.Option(help=f"{POLICY} May be repeated.")],
     slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
     horizon: Annotated[int, typer.Option(min=1, help="Users.")] = 100_000,
     runs: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 10,

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from multiduel.cli.terminal import ARMS, LINK, PROBLEM, console, progress, whole_number
-from multiduel.inputs import BadInput
+from multiduel.cli.terminal import ARMS, LINK, POLICY, PROBLEM, console, progress, whole_number
+from multiduel.inputs import BadInput, choice
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
 def simulate(
-    names: Annotated[list[str], typer.Argument(metavar="POLICY", help="See 'multiduel policies'.")],
+    names: Annotated[list[str], typer.Argument(metavar="POLICY", help=POLICY)],
     problem: Annotated[str, typer.Option(help=PROBLEM)] = "synthetic",
     arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
@@ -32,10 +32,13 @@ def simulate(
     verdict_error: Annotated[float, typer.Option(help="Of the verdict, with --until.")] = 0.05,
     answers: Annotated[str, typer.Option(help="Judges toss coins (one per pair) or give rankings (of the slate).")] = "coins",
     json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="The numbers; - prints them.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, or verdicts, as .png or .svg.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, or verdicts: .png, .svg, .pdf.")] = None,
     scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
+    regret: Annotated[str, typer.Option(help="Of table and plot: average, strong, weak or slots.")] = "average",
+    size: Annotated[str | None, typer.Option(help="Of the plot: single or double (columns of a paper).")] = None,
 ) -> None:
     """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
+    from multiduel.engine.play import KINDS
     from multiduel.engine.registry import find, resolve
     from multiduel.engine.simulate import simulate as run
     from multiduel.engine.worlds import answered_by
@@ -45,11 +48,12 @@ def simulate(
     from multiduel.problems import parse
 
     rounds = whole_number("horizon", horizon)
+    specs = [find(name) for name in names]
+    given, names = names, [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Each policy can be named once in a call. Got '{name}' {names.count(name)} times.")
-    specs = [find(name) for name in names]
-    params = _parameters(param or [], names)
+    params = _parameters(param or [], names, dict(zip(given, names, strict=True)))
     instance = answered_by(parse(problem, n_arms=arms, link=link, seed=problem_seed), answers)
     instance.benchmark_gaps(benchmark)
     for spec in specs:  # refuse all that is wrong before the first policy plays
@@ -58,6 +62,9 @@ def simulate(
         from multiduel.lab import figures
 
         figures.check(plot, scale)
+        if size is not None:
+            choice("size", size, figures.SIZES)
+    choice("regret", regret, KINDS)
     if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
         raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
 
@@ -85,24 +92,23 @@ def simulate(
             if until:
                 settlement_plot(results, draft, kind=Path(plot).suffix[1:])
             else:
-                figures.regret_plot(results, draft, kind=Path(plot).suffix[1:], scale=scale)
+                figures.regret_plot(results, draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size)
     if json_file == "-":
         print(text)
         return
     screen = console()
-    screen.print(settlement_table(results) if until else results_table(results))
+    screen.print(settlement_table(results) if until else results_table(results, regret=regret))
     for path in written:
         screen.print(f"Wrote {path}", markup=False, soft_wrap=True)
 
 
-def _parameters(options: list[str], names: list[str]) -> dict[str, dict[str, Any]]:
-    """The ``--param`` options by policy. With a single policy its name may be left out."""
+def _parameters(options: list[str], names: list[str], addresses: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The ``--param`` options by policy, named as in the call or by its own name; a single one need not be named."""
     chosen: dict[str, dict[str, Any]] = {name: {} for name in names}
     for text in options:
         left, equals, value = text.partition("=")
         policy, dot, name = left.strip().rpartition(".")
-        if not dot and len(names) == 1:
-            policy = names[0]
+        policy = names[0] if not dot and len(names) == 1 else addresses.get(policy, policy)
         if not (equals and policy and name and value.strip()):
             raise BadInput(f"'--param' must look like {names[0]}.NAME=VALUE. Got '{text}'.")
         if policy not in chosen:

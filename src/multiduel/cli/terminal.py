@@ -34,6 +34,7 @@ def _interrupt(*_: object) -> None:
 
 
 # Help texts of options that several commands share.
+POLICY = "See 'multiduel policies'; or your own: my_module:SPEC, path/to/file.py:SPEC."
 PROBLEM = (
     "synthetic, random, bradley-terry, tournament, cyclic, or a .csv file: a line of names, then for each arm a line "
     "with its chances of beating the arms."

@@ -14,29 +14,49 @@ from multiduel.inputs import BadInput, shortened
 
 
 class Outcome(NamedTuple):
-    """Pairs (winner, loser, weight): the weight is 1, or 1/2 each way for a tie. Made by the functions below."""
+    """Pairs (winner, loser, weight): the weight is 1, or 1/2 each way for a tie. Made by the functions below.
+
+    >>> best(3)
+    Outcome(kind='best', arms=(3,))
+    """
 
     kind: str
     arms: Any
 
 
 def ranking(arms: Iterable[int]) -> Outcome:
-    """These arms, best first. Arms of the slate that are left out were not judged."""
+    """These arms, best first. Arms of the slate that are left out were not judged.
+
+    >>> ranking([2, 0, 1])
+    Outcome(kind='ranking', arms=(2, 0, 1))
+    """
     return Outcome("ranking", _each("ranking", arms))
 
 
 def best(arm: int) -> Outcome:
-    """This arm beat every other of the slate; nothing is known of the others among themselves."""
+    """This arm beat every other of the slate; nothing is known of the others among themselves.
+
+    >>> wins_matrix(best(5), (4, 5)).tolist()
+    [[0.0, 0.0], [1.0, 0.0]]
+    """
     return Outcome("best", (arm,))
 
 
 def worst(arm: int) -> Outcome:
-    """Every other arm of the slate beat this one."""
+    """Every other arm of the slate beat this one.
+
+    >>> wins_matrix(worst(5), (4, 5)).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
     return Outcome("worst", (arm,))
 
 
 def duels(pairs: Iterable[tuple[int, int]]) -> Outcome:
-    """Any number of (winner, loser) pairs; a pair may come more than once."""
+    """Any number of (winner, loser) pairs; a pair may come more than once.
+
+    >>> wins_matrix(duels([(4, 5), (4, 5)]), (4, 5)).tolist()
+    [[0.0, 2.0], [0.0, 0.0]]
+    """
     try:
         return Outcome("duels", tuple((winner, loser) for winner, loser in _each("duels", pairs)))
     except (TypeError, ValueError):
@@ -44,7 +64,11 @@ def duels(pairs: Iterable[tuple[int, int]]) -> Outcome:
 
 
 def tie(*arms: int) -> Outcome:
-    """These arms are equally good: half a win each way for every pair."""
+    """These arms are equally good: half a win each way for every pair.
+
+    >>> wins_matrix(tie(4, 5), (4, 5)).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
     return Outcome("tie", arms)
 
 

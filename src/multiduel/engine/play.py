@@ -15,6 +15,7 @@ from multiduel.kernels.random import binomial, chance_of_pair, pair_number, plac
 
 KINDS = ("average", "strong", "weak", "slots")  # rows of `regret`: mean, max, min over the slate; mean over the seats taken
 ROUND, MARK, EVENTS, STRETCH = 0, 1, 2, 3  # places in `clock`
+FAULT = -(1 << 62)  # in place of an arm
 
 MOST_WEIGHT = 1e9  # of a duel that is told: even 10^9 of them sum to what every kernel can still count with
 MOST_WINS = 1e15  # of one arm over another in a tally
@@ -98,6 +99,7 @@ class Pace(NamedTuple):
     horizon: int
     stride: int  # commit ahead by at most this many rounds; 1 is stepping
     budget: int  # return to Python after this many events
+    watched: bool  # look at every slate before it is used: the policy is not ours
 
 
 class Record(NamedTuple):
@@ -111,14 +113,30 @@ class Record(NamedTuple):
     wins: Floats  # scratch
 
 
+@kernel
+def faulty(slate: Ints, n: int, rounds: int, limit: int, most: int, n_arms: int) -> bool:
+    """Is this no slate of 1 to ``most`` different arms, or no commitment of 1 to ``limit`` rounds?"""
+    if n < 1 or n > most or rounds < 1 or rounds > limit:
+        return True
+    for a in range(n):
+        if slate[a] < 0 or slate[a] >= n_arms:
+            return True
+        for b in range(a):
+            if slate[a] == slate[b]:
+                return True
+    return False
+
+
 def play(params: Any, state: Any, rng: Stream, opponent: Opponent, pace: Pace, record: Record) -> int:
-    """Play to the horizon, or until the budget is spent; call again to go on. Returns the arm recommended by then.
+    """Play to the horizon, or until the budget is spent; call again to go on. Returns the arm recommended by then; or FAULT,
+    with what ``ask`` returned in place of mark and stretch, if a slate that is watched is none.
 
     Regret is summed as (rate) x (rounds) over stretches of equal rate, so that it is the same to the last bit whether a
     stretch was played as one event or in many.
     """
     checkpoints, clock, slate, wins = record.checkpoints, record.clock, record.slate, record.wins
     total, rate = record.totals[0], record.totals[1]
+    K = opponent.gaps.shape[0]
     t = clock[ROUND]
     mark = clock[MARK]
     stretch = clock[STRETCH]
@@ -126,7 +144,13 @@ def play(params: Any, state: Any, rng: Stream, opponent: Opponent, pace: Pace, r
     while t <= pace.horizon and events < pace.budget:
         events += 1
         left = pace.horizon + 1 - t
-        n, rounds = ask(params, state, rng, t, left if left < pace.stride else pace.stride, slate)
+        limit = left if left < pace.stride else pace.stride
+        n, rounds = ask(params, state, rng, t, limit, slate)
+        if pace.watched and faulty(slate, n, rounds, limit, min(wins.shape[0], K), K):
+            clock[ROUND] = t
+            clock[MARK] = n
+            clock[STRETCH] = rounds
+            return FAULT
 
         mean = 0.0
         worst = 0.0

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.engine.blame import guarded, refuse_arm, refuse_slate, seats_of
 from multiduel.engine.outcomes import Outcome, explain, matrix_of, wins_matrix
 from multiduel.engine.play import (
     MOST_WEIGHT,
@@ -50,14 +51,23 @@ from multiduel.kernels.validity import MOST_ROUNDS
 
 
 class Slate(NamedTuple):
-    """The arms to compare in a round. One arm means: nothing to compare, use it; no tell is needed."""
+    """The arms to compare in a round. One arm means: nothing to compare, use it; no tell is needed.
+
+    >>> Slate(1, (3, 0))
+    Slate(round=1, arms=(3, 0))
+    """
 
     round: int
     arms: tuple[int, ...]
 
 
 class Standing(NamedTuple):
-    """One line of the leaderboard."""
+    """One line of the leaderboard.
+
+    >>> policy = make("uniform", n_arms=3, seed=0)
+    >>> [line.answers for line in policy.leaderboard()]
+    [0, 0, 0]
+    """
 
     arm: int
     answers: int  # in which it was judged against another arm
@@ -71,6 +81,10 @@ class Policy:
     """An algorithm at work. Made by ``make`` or ``restore``. Threads may share one: each call is finished before the next.
 
     ``pickle`` and ``copy.deepcopy`` go through ``snapshot``.
+
+    >>> policy = make("uniform", n_arms=3, seed=0)
+    >>> policy.ask().round, policy.round, len(policy.open)
+    (1, 1, 1)
     """
 
     def __init__(
@@ -100,7 +114,8 @@ class Policy:
 
         def lazily(function: Callable[..., Any], attribute: str) -> Callable[..., Any]:
             def first(*args: Any) -> Any:
-                bound = entry(function, self.params, f"{self.spec.name} ({attribute[1:]})").bind(*args)
+                label = f"{self.spec.name} ({attribute[1:]})"
+                bound = guarded(self.spec, entry(function, self.params, label, care=self.spec.care).bind(*args))
                 setattr(self, attribute, bound)
                 return bound(*args)
 
@@ -124,6 +139,9 @@ class Policy:
         """
         with self._lock:
             n = self._ask(self.params, self._state, self._rng, self._round + 1, self._slate)
+            if self.spec.watched:
+                most, K = seats_of(self.spec, self.params, self.n_arms), self.n_arms
+                refuse_slate(self.spec, self._slate, n, 1, 1, most=most, n_arms=K, round=self._round + 1)
             self._round += 1
             label = self._label
             arms = tuple([label[k] for k in self._slate[:n].tolist()])
@@ -224,6 +242,8 @@ class Policy:
         """The arm it would bet on now."""
         with self._lock:
             arm: int = self._recommend(self.params, self._state)
+            if self.spec.watched:
+                refuse_arm(self.spec, arm, self.n_arms)
             return self._label[arm]
 
     def leaderboard(self, confidence: float = 0.95) -> list[Standing]:
@@ -273,6 +293,10 @@ class Policy:
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as plain JSON: numbers, words, and arrays as base64 text. ``restore`` continues bit for bit."""
+        if self.spec.plain and not (
+            isinstance(self._state, tuple) and all(hasattr(leaf, "dtype") for leaf in leaves(self._state))
+        ):
+            raise BadInput(f"'{self.spec.name}' is plain: to be saved, its State must be a NamedTuple of arrays.")
         with self._lock:
             return {
                 "format": FORMAT,
@@ -289,7 +313,7 @@ class Policy:
 
 
 def make(
-    name: str,
+    name: str | PolicySpec,
     *,
     n_arms: int,
     slate_size: int = 2,
@@ -302,13 +326,19 @@ def make(
 ) -> Policy:
     """A policy by its name (``multiduel policies`` lists them) for ``n_arms`` arms, at most ``slate_size`` in a slate.
 
+    One of your own is named ``"my_module:SPEC"`` or ``"path/to/file.py:SPEC"``, or given as its card.
+
     ``features`` are for policies that use them: a row of numbers per arm. ``tally[i][j]``, wins of arm i over arm j that were
     seen before, at most 10^15 each, is where it starts from, after ``round`` rounds: by default as many as there were duels.
     (Bounds that grow with the round would be far too sure of themselves in round 1.) Policies that learn only from what they
     asked for refuse a tally. ``closing=True`` lets challengers take over where the policy has nothing left to compare and the
     verdict is open (see ``Policy.verdict``).
+
+    >>> make("uniform", n_arms=5, slate_size=3, seed=0)
+    Policy('uniform', n_arms=5, round=0)
     """
     spec = find(name)
+    name = spec.name
     whole("n_arms", n_arms, 1, MOST_ARMS, of=name)
     whole("slate_size", slate_size, 2, of=name)
     if seed is not None:
@@ -328,7 +358,12 @@ def make(
 
 
 def restore(saved: dict[str, Any]) -> Policy:
-    """The policy that ``snapshot`` saved. Whatever is not a whole snapshot is refused."""
+    """The policy that ``snapshot`` saved. Whatever is not a whole snapshot is refused.
+
+    >>> policy = make("uniform", n_arms=5, seed=0)
+    >>> restore(policy.snapshot()).ask() == policy.ask()
+    True
+    """
     if part(saved, "format", str) != FORMAT:
         raise BadInput(f"A snapshot of format '{FORMAT}' is needed. Got {shortened(saved['format'])}.")
     spec = find(part(saved, "policy", str))

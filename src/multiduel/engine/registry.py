@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import operator
@@ -12,6 +13,7 @@ import numpy as np
 
 from multiduel import machines, policies
 from multiduel.arrays import Floats
+from multiduel.engine import outside
 from multiduel.engine.closing import Closing
 from multiduel.inputs import BadInput, did_you_mean, shortened
 from multiduel.kernels.contract import FOREVER, MachineSpec, Parameter, PolicySpec
@@ -24,19 +26,56 @@ MACHINES: dict[str, MachineSpec] = {spec.name: spec for spec in machines.ALL}
 
 
 def register(spec: PolicySpec | MachineSpec) -> None:
-    """Make your own policy or machine known by its name to ``make``, ``simulate`` and the checks."""
+    """Make your own policy or machine known by its name to ``make``, ``simulate`` and the checks.
+
+    A later version of the same module takes the place of an earlier one.
+
+    >>> register(policies.uniform.SPEC)  # one of ours is known already
+    >>> find("uniform").title
+    'Uniform'
+    """
+    if not isinstance(spec, PolicySpec | MachineSpec):
+        raise BadInput(f"'register' takes a PolicySpec or a MachineSpec. Got {shortened(spec)}.")
     table: dict[str, Any] = POLICIES if isinstance(spec, PolicySpec) else MACHINES
-    if spec.name in table and table[spec.name].params is not spec.params:
+    known = table.get(spec.name, spec)
+    if known.params is not spec.params and (outside.is_ours(known) or known.params.__module__ != spec.params.__module__):
         raise BadInput(f"The name '{spec.name}' is taken. Give your {type(spec).__name__} another one.")
     table[spec.name] = spec
 
 
-def find(name: str) -> PolicySpec:
+def find(name: str | PolicySpec) -> PolicySpec:
+    """The policy of this name, of an installed package, or at an address (``my_module:SPEC``, ``path/to/file.py:SPEC``); its card
+    itself is taken too. From then on it is known by its name."""
+    if isinstance(name, PolicySpec) or (isinstance(name, str) and outside.is_address(name)):
+        spec = name if isinstance(name, PolicySpec) else outside.load(name, PolicySpec)
+        register(spec)
+        return spec
     if not isinstance(name, str):
         raise BadInput(f"A policy is named by a word such as 'multi-rucb'. Got {shortened(name)}.")
-    if name not in POLICIES:
-        raise BadInput(f"There is no policy '{name}'.{did_you_mean(name, POLICIES)} 'multiduel policies' lists them.")
+    if name not in POLICIES and name not in known_policies():
+        raise BadInput(
+            f"There is no policy '{name}'.{did_you_mean(name, POLICIES)} 'multiduel policies' lists them; "
+            "one of your own is named 'path/to/file.py:SPEC'."
+        )
     return POLICIES[name]
+
+
+def name_of(policy: str | PolicySpec) -> str:
+    """The name of a policy that may be given by its address, or as its card."""
+    return policy if isinstance(policy, str) and not outside.is_address(policy) else find(policy).name
+
+
+def known_policies() -> dict[str, PolicySpec]:
+    """All there are by name, those of installed packages included."""
+    for spec in _installed():
+        if spec.name not in POLICIES and spec.name not in MACHINES:
+            register(spec)
+    return POLICIES
+
+
+@functools.cache
+def _installed() -> list[PolicySpec | MachineSpec]:
+    return outside.installed()
 
 
 def resolve(

@@ -13,8 +13,23 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
+from multiduel.engine.blame import guarded, refuse_arm, refuse_slate
 from multiduel.engine.closing import ARM, Watched
-from multiduel.engine.play import EVENTS, KINDS, MARK, ROUND, STRETCH, BlockMatrix, Matrix, Opponent, Pace, Record, play, sides
+from multiduel.engine.play import (
+    EVENTS,
+    FAULT,
+    KINDS,
+    MARK,
+    ROUND,
+    STRETCH,
+    BlockMatrix,
+    Matrix,
+    Opponent,
+    Pace,
+    Record,
+    play,
+    sides,
+)
 from multiduel.engine.seeds import run_seeds, streams
 from multiduel.kernels.contract import FOREVER, PolicySpec, extend, init, use_features
 from multiduel.kernels.dispatch import Entry, entry
@@ -101,7 +116,10 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
             budget = FIRST_BUDGET
             while record.clock[ROUND] <= end and not cancelled.is_set():
                 start = time.perf_counter()
-                arm = loop.call(*players, Pace(end, FOREVER if plan.commit else 1, budget), record)
+                stride = FOREVER if plan.commit else 1
+                arm = loop_call(*players, Pace(end, stride, budget, plan.spec.watched), record)
+                if plan.spec.watched:
+                    _vet(plan, arm, min(end + 1 - int(record.clock[ROUND]), stride), record)
                 recommended[run] = labels[arm]
                 budget = next_budget(budget, time.perf_counter() - start)
             before = labels, players, record
@@ -115,7 +133,8 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
     before = time.perf_counter()
     loop = _loop(plan)
     _, players, record = table(0, plan.params, plan.checkpoints, regret[0])
-    loop.prepare(*players, Pace(plan.horizon, FOREVER, FIRST_BUDGET), record)
+    loop.prepare(*players, Pace(plan.horizon, FOREVER, FIRST_BUDGET, plan.spec.watched), record)
+    loop_call = guarded(plan.spec, loop.call)
     start = time.perf_counter()
     _on_threads(one, plan.runs, threads, cancelled, share, progress)
     return Measurement(
@@ -151,7 +170,16 @@ def _world(plan: Plan, labels: Ints) -> Any:
 def _loop(plan: Plan) -> Entry:
     example = _world(plan, np.arange(len(plan.gaps)))
     parts = (type(part) for part in example if hasattr(part, "_fields"))
-    return entry(play, plan.params, plan.spec.name, type(example), *parts)
+    return entry(play, plan.params, plan.spec.name, type(example), *parts, care=plan.spec.care)
+
+
+def _vet(plan: Plan, arm: int, limit: int, record: Record) -> None:
+    """Refuse what a policy that is not ours has shown or bet on, if it is none of the arms."""
+    n_arms = len(plan.gaps)
+    if arm != FAULT:
+        return refuse_arm(plan.spec, arm, n_arms)
+    round, n, _, rounds = record.clock.tolist()
+    refuse_slate(plan.spec, record.slate, n, rounds, limit, most=min(n_arms, plan.seats), n_arms=n_arms, round=round)
 
 
 def _on_threads(

@@ -34,7 +34,12 @@ RIDGE = 1.0  # strengths are thought to spread by about 1
 
 
 class Forecast(NamedTuple):
-    """Answers still needed for a verdict, or too early to say."""
+    """Answers still needed for a verdict, or too early to say.
+
+    >>> from multiduel import Tally, forecast
+    >>> forecast(Tally(3)).too_early
+    True
+    """
 
     too_early: bool
     low: float = math.nan
@@ -54,7 +59,11 @@ class Forecast(NamedTuple):
 def forecast(
     tally: Tally, *, slate_size: int = 2, alpha: float = 0.05, margin: float = 0.0, room: int | None = None, seed: int = 0
 ) -> Forecast:
-    """The range of answers still needed for a winner, if slates of ``slate_size`` are chosen for it."""
+    """The range of answers still needed for a winner, if slates of ``slate_size`` are chosen for it.
+
+    >>> forecast(Tally.of([[0, 90], [2, 0]])).high  # it is settled already
+    0.0
+    """
     if slate_size < 2:
         raise BadInput(f"'slate_size' of a forecast must be at least 2. Got {slate_size}.")
     K = tally.n_arms

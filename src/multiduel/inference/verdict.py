@@ -70,7 +70,11 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
-    """What the answers so far settle. Print it: it is a sentence. The theorem is in the module's text."""
+    """What the answers so far settle. Print it: it is a sentence. The theorem is in the module's text.
+
+    >>> verdict([[0, 90], [2, 0]]).kind
+    'winner'
+    """
 
     kind: str  # "winner"; "narrowed": some are out; "cycle": all are out; "open": none is
     winner: int | None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import generic
+from multiduel.kernels.dispatch import Care, generic, is_ours
 
 FOREVER = 1 << 62  # more rounds than anyone plays
 
@@ -100,7 +100,7 @@ class PolicySpec:
     name: str  # kebab-case id
     title: str  # as in the paper
     params: type[Any]
-    cite: str  # key into multiduel.policies.CITATIONS
+    cite: str  # key into multiduel.policies.CITATIONS; or a citation in words; or a BibTeX entry
     slate: str  # "two" or "any": how many arms it can compare at once
     assumes: str
     regret: str  # order of its regret bound, or "none proved"
@@ -109,9 +109,21 @@ class PolicySpec:
     commits: str = "exact"  # committing ahead agrees with stepping "exact"-ly or in "distribution"
     features: bool = False  # takes features of the arms: it implements use_features
     blocks: bool = False  # commits to slates of two or more arms for many rounds (worlds then draw binomials)
+    plain: bool = False  # played as it is, without the compiler: slow, and lists, dicts and new arrays are fine
+    trusted: bool = False  # of a policy that is not multiduel's: compiled without checks of indices and slates
     blind: str = ""  # why it cannot learn from comparisons that it did not ask for; "" if it can
     parameters: dict[str, Parameter] = field(default_factory=dict)
     exceptions: dict[str, str] = field(default_factory=dict)  # conformance check -> why it does not hold
+
+    @property
+    def care(self) -> Care:
+        """How its code is compiled."""
+        return Care(self.plain, self.trusted)
+
+    @property
+    def watched(self) -> bool:
+        """Are its slates looked at before they are used? Those of multiduel's policies need not be."""
+        return not (self.trusted or is_ours(self.params.__module__))
 
     @property
     def observes(self) -> bool:

@@ -20,13 +20,14 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 import numpy as np
 from numba.extending import overload
 
-from multiduel.kernels.sources import code_hash, digest
+from multiduel.kernels.explain import explained
+from multiduel.kernels.sources import PACKAGE, code_hash, digest, files_behind
 
 JIT: bool = not numba.config.DISABLE_JIT
 
@@ -36,6 +37,10 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrap
 
 # A State is many arrays, so a call that passes one on costs more than most kernels do: implementations are inlined.
 INLINED: dict[str, Any] = {**OPTIONS, "forceinline": True}
+
+# In code that is not ours, an index out of range is an error and no crash of memory, unless its author's word is taken for it.
+CHECKED: dict[str, Any] = {"boundscheck": True}
+_trusted: set[str] = set()  # modules
 
 _compiling = threading.RLock()  # Numba compiles one function at a time; threads that want the same wait for it
 
@@ -59,9 +64,21 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 def _jitable(plain: F, function: Callable[..., Any]) -> F:
     plain.py_func = function  # type: ignore[attr-defined]
-    if JIT:
+    if JIT and is_ours(function.__module__):
         overload(plain, jit_options=OPTIONS, strict=False)(lambda *args: function)
+    elif JIT:
+        module = function.__module__
+        overload(plain, jit_options=OPTIONS | CHECKED, strict=False)(lambda *args: function if is_checked(module) else None)
+        overload(plain, jit_options=OPTIONS, strict=False)(lambda *args: None if is_checked(module) else function)
     return plain
+
+
+def is_ours(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
+
+
+def is_checked(module: str) -> bool:
+    return not is_ours(module) and module not in _trusted
 
 
 class Generic:
@@ -88,6 +105,11 @@ class Generic:
             expected, names = (list(inspect.signature(f).parameters) for f in (self, function))
             if expected != names:
                 raise TypeError(f"{function.__name__} must take ({', '.join(expected)}). Got ({', '.join(names)}).")
+            if self.table.get(cls, function) is not function:  # what is compiled already would not notice
+                raise TypeError(
+                    f"'{self.__name__}' is implemented for {cls.__qualname__} already. Define {cls.__qualname__} anew too: "  # type: ignore[attr-defined]
+                    "in a notebook, run its cell again."
+                )
             self.table[cls] = function
             return function
 
@@ -101,12 +123,23 @@ def generic(stub: Callable[..., Any] | None = None, *, optional: bool = False) -
     function = Generic(stub, optional=optional)
     if JIT:
 
-        def typing(params: Any, *args: Any) -> Callable[..., Any]:
-            return _bare(function.find(params.instance_class))
+        def typing(checked: bool, params: Any) -> Callable[..., Any] | None:
+            cls = params.instance_class
+            return _bare(function.find(cls)) if is_checked(cls.__module__) == checked else None
 
-        typing.__signature__ = inspect.signature(_bare(stub))  # type: ignore[attr-defined]
-        overload(function, jit_options=INLINED)(typing)
+        for options, checked in ((INLINED, False), (INLINED | CHECKED, True)):
+            overload(function, jit_options=options)(_with_signature(stub, functools.partial(typing, checked)))
     return function
+
+
+def _with_signature(stub: Callable[..., Any], find: Callable[[Any], Any]) -> Callable[..., Any]:
+    """What Numba asks for an implementation: it must look as if it took the stub's parameters."""
+
+    def typing(params: Any, *args: Any) -> Any:
+        return find(params)
+
+    typing.__signature__ = inspect.signature(_bare(stub))  # type: ignore[attr-defined]
+    return typing
 
 
 def _bare(function: Callable[..., Any]) -> types.FunctionType:
@@ -114,16 +147,28 @@ def _bare(function: Callable[..., Any]) -> types.FunctionType:
     return types.FunctionType(function.__code__, function.__globals__, function.__name__)
 
 
+class Care(NamedTuple):
+    """How code is treated that is not ours."""
+
+    plain: bool = False  # played as it is, without the compiler
+    trusted: bool = False  # compiled without checks, as ours is
+
+
 class Entry:
     """A function that Python calls with ``params`` first, compiled for one policy with one choice of machines."""
 
-    def __init__(self, function: Callable[..., Any], shape: tuple[Any, ...], label: str) -> None:
+    def __init__(self, function: Callable[..., Any], shape: tuple[Any, ...], label: str, care: Care = Care()) -> None:
         self.label = label
-        self.ready = not JIT
+        self.jit = JIT and not care.plain
+        self.ready = not self.jit
         self.call = function
-        if JIT:
+        if self.jit:
             kind = f"{function.__name__}_{shape[0].__module__.rpartition('.')[2]}_{digest(repr(shape).encode())}"
             modules = (function.__module__, *(cls.__module__ for cls in _classes(shape)))
+            self.theirs = [module for module in modules if not is_ours(module)]
+            if care.trusted:
+                _trusted.update(self.theirs)
+            kind += "_checked" * any(is_checked(module) for module in self.theirs)
             self.family, self.name = kind, f"{kind}_{code_hash(*modules)}"
             self._copy = types.FunctionType(function.__code__, function.__globals__, self.name)
             self._copy.__qualname__, self._copy.__module__ = self.name, function.__module__
@@ -143,7 +188,18 @@ class Entry:
                 self.ready = True
 
     def _compile(self, kinds: tuple[Any, ...]) -> None:
-        """Compile for these types. What lies in the cache is input like any other: if it cannot be read, it goes."""
+        """Compile for these types. What is wrong with a user's code is said in a sentence."""
+        try:
+            self._load_or_compile(kinds)
+        except Exception as error:
+            own = [path for module in self.theirs for path in files_behind(module) if not path.is_relative_to(PACKAGE)]
+            sentence = explained(error, list(dict.fromkeys(own)))
+            if sentence is error:
+                raise
+            raise sentence from None
+
+    def _load_or_compile(self, kinds: tuple[Any, ...]) -> None:
+        """What lies in the cache is input like any other: if it cannot be read, it goes."""
         for _ in range(2):
             try:
                 self.call.compile(kinds)  # type: ignore[attr-defined]
@@ -185,7 +241,7 @@ class Entry:
         """The compiled code itself, for arguments of just these types: it looks at no type again, which saves most of the
         2 us that a call with a State costs otherwise. For callers whose types cannot change."""
         self.prepare(*args)
-        if not JIT:
+        if not self.jit:
             return self.call
         kinds = tuple(numba.typeof(value) for value in args)
         if kinds not in self.call.overloads:  # type: ignore[attr-defined]
@@ -210,15 +266,15 @@ def announce(label: str) -> None:
         print(f"multiduel: compiling {label} for this machine, once ...", file=sys.stderr, flush=True)
 
 
-def entry(function: Callable[..., Any], params: Any, label: str, *others: type) -> Entry:
+def entry(function: Callable[..., Any], params: Any, label: str, *others: type, care: Care = Care()) -> Entry:
     """The entry ``function`` compiled for the types in ``params`` and the ``others`` it dispatches on; one per process."""
     with _compiling:
-        return _entry(function, (*_shape(params), *others), label)
+        return _entry(function, (*_shape(params), *others), label, care)
 
 
 @functools.cache
-def _entry(function: Callable[..., Any], shape: tuple[Any, ...], label: str) -> Entry:
-    return Entry(function, shape, label)
+def _entry(function: Callable[..., Any], shape: tuple[Any, ...], label: str, care: Care) -> Entry:
+    return Entry(function, shape, label, care)
 
 
 def _shape(params: Any) -> tuple[Any, ...]:

@@ -20,17 +20,19 @@ from types import ModuleType
 
 PACKAGE = Path(__file__).resolve().parent.parent
 LOADED = time.time()
+LOADED_LATER: dict[Path, float] = {}  # a file's date when it was loaded, for those loaded again after an edit
 
 
 def code_hash(*modules: str) -> str:
     """A hash of the files of these modules, which must be loaded, and of all that is behind them.
 
     A file edited after this process loaded it makes the hash one of this process alone: what runs here is not what the file
-    says. A file dated in the future was not edited: clocks differ.
+    says. The same holds of what has no file, such as a notebook's cell. A file dated in the future was not edited: clocks differ.
     """
     files = files_behind(*modules)
-    contents = [path.read_bytes() for path in files]
-    if any(LOADED < path.stat().st_mtime <= time.time() for path in files):
+    contents = sorted(path.read_bytes() for path in files)  # wherever they lie: workers may have them elsewhere
+    typed_in = any(_source(sys.modules[name]) is None for name in modules)
+    if typed_in or any(LOADED_LATER.get(path, LOADED) < path.stat().st_mtime <= time.time() for path in files):
         contents.append(f"{os.getpid()} {time.time()}".encode())
     return digest(*contents)
 
@@ -53,7 +55,7 @@ def _collect(module: ModuleType, files: set[Path]) -> None:
     if path is None or path in files or path == PACKAGE / "__init__.py":  # which names all of the package, lazily
         return
     files.add(path)
-    for name in _imports(path, module.__package__ or ""):
+    for name in _imports(path, module.__package__ or "", path.stat().st_mtime_ns):
         other = sys.modules.get(name)
         if other is not None and _belongs(other, module):
             _collect(other, files)
@@ -65,8 +67,8 @@ def _source(module: ModuleType) -> Path | None:
 
 
 @functools.cache
-def _imports(path: Path, package: str) -> tuple[str, ...]:
-    """The modules that a file's import statements may mean."""
+def _imports(path: Path, package: str, edited: int) -> tuple[str, ...]:
+    """The modules that a file's import statements may mean, as of its last edit."""
     names: list[str] = []
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
@@ -89,9 +91,10 @@ def _belongs(module: ModuleType, importer: ModuleType) -> bool:
     if path is None:
         return False
     root = path.parents[module.__name__.count(".") + (path.name == "__init__.py")]
-    return not _library_folder(root)
+    return not library_folder(root)
 
 
 @functools.cache
-def _library_folder(folder: Path) -> bool:
+def library_folder(folder: Path) -> bool:
+    """Are packages installed in this folder?"""
     return any(folder.glob("*.dist-info")) or any(folder.glob("*.egg-info/PKG-INFO"))

@@ -32,17 +32,20 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Ints
+from multiduel.engine.outside import beside, is_address, is_ours
 from multiduel.engine.play import KINDS as REGRETS
-from multiduel.engine.registry import feature_table, find, resolve
+from multiduel.engine.registry import POLICIES, feature_table, find, resolve
 from multiduel.files import read_text
 from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.lab import problem as problem_tables
+from multiduel.lab.sweep import swept
 from multiduel.problems import BENCHMARKS
 
 # What would only fill the memory is refused.
 MOST = {"horizon": FOREVER, "runs": 1_000_000, "checkpoints": 100_000, "seed": MOST_SEED}
 SPACINGS = ("log", "both")
+QUICK = "-quick"  # after the name of a small version
 KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 
 
@@ -50,7 +53,7 @@ KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 class Contender:
     """A policy with its parameters, as one line of the figure."""
 
-    policy: str
+    policy: str  # its name; or where it is ("path/to/file.py:SPEC"), which then stands in ``source``
     id: str = ""  # what results are filed under: the policy's name if not given
     label: str = ""  # what is shown: the id if not given
     params: dict[str, Any] = field(default_factory=dict)
@@ -58,8 +61,16 @@ class Contender:
     runs: int | None = None  # the experiment's if not given
     rival: bool = False  # drawn as a dashed line
     features: tuple[tuple[float, ...], ...] | None = None  # a row per arm, for policies that take features
+    source: str = ""  # where a policy that is not multiduel's was found
+    anytime: bool | None = None  # as its card says
 
     def __post_init__(self) -> None:
+        if self.anytime is None:
+            spec = find(self.policy)
+            if not is_ours(spec):
+                object.__setattr__(self, "source", self.source or self.policy)
+            object.__setattr__(self, "policy", spec.name)
+            object.__setattr__(self, "anytime", spec.anytime)
         object.__setattr__(self, "id", self.id or self.policy)
         object.__setattr__(self, "label", self.label or self.id)
         if not isinstance(self.id, str) or not re.fullmatch(KEBAB, self.id) or len(self.id) > LONGEST_ID:
@@ -109,7 +120,7 @@ class Experiment:
 
     def plays_again(self, contender: Contender) -> bool:
         """Does it play a run of its own for each checkpoint, told that it ends there?"""
-        return self.reset_horizon and not find(contender.policy).anytime
+        return self.reset_horizon and not contender.anytime
 
     def contender(self, id: str) -> Contender:
         for contender in self.contenders:
@@ -150,15 +161,53 @@ def load(path: str | os.PathLike[str]) -> Experiment:
 
 def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
     """The experiment in a TOML text; ``where`` is the file it is from, for its name and for error sentences."""
+    table = _table(text, where, ())
+    table["name"] = table.get("name", Path(where).stem)
+    if isinstance(table.get("contenders"), list):
+        try:
+            table["contenders"] = [contender for entry in table["contenders"] for contender in swept(entry)]
+        except BadInput as error:
+            raise BadInput(f"'{where}': {error}") from None
+    return from_json(table, where)
+
+
+def _table(text: str, where: str | os.PathLike[str], users: tuple[Path, ...]) -> dict[str, Any]:
+    """The table in a TOML text, on top of the table of the base that it names, if it does."""
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a TOMLDecodeError, a number of thousands of digits, brackets without end
         raise BadInput(f"'{where}' is not TOML: {error}.") from None
-    table.setdefault("name", Path(where).stem)
-    problem = table.get("problem")
+    folder, problem, contenders = Path(where).parent, table.get("problem"), table.get("contenders")
     if isinstance(problem, dict) and problem.get("kind") == "csv" and isinstance(problem.get("file"), str):
-        problem["file"] = str(Path(where).parent / problem["file"])
-    return from_json(table, where)
+        problem["file"] = str(folder / problem["file"])
+    for contender in contenders if isinstance(contenders, list) else ():
+        policy = contender.get("policy") if isinstance(contender, dict) else None
+        if isinstance(policy, str) and is_address(policy):
+            contender["policy"] = beside(policy, folder)
+    if "base" not in table:
+        return table
+    base = table.pop("base")
+    if not isinstance(base, str):
+        raise BadInput(f"'{where}': 'base' must be the name of a file beside it. Got {shortened(base)}.")
+    path = Path(os.path.abspath(folder / base))
+    if path in (*users, Path(os.path.abspath(where))):
+        raise BadInput(f"'{where}': its base '{base}' is based on itself.")
+    below = _table(read_text(path), path, (*users, Path(os.path.abspath(where))))
+    below.pop("name", None)
+    return {**below, **table, **_contenders(below.get("contenders"), contenders)}
+
+
+def _contenders(below: Any, above: Any) -> dict[str, Any]:
+    """The base's contenders, each replaced by one of the same id, if there is one; then the others."""
+    if not (isinstance(below, list) and isinstance(above, list)):
+        return {}
+
+    def known_by(entry: Any) -> Any:
+        return (entry.get("id") or entry.get("policy")) if isinstance(entry, dict) else None
+
+    new = {known_by(entry): entry for entry in above}
+    kept = [new.pop(known_by(entry), entry) for entry in below]
+    return {"contenders": [*kept, *(entry for entry in above if known_by(entry) in new)]}
 
 
 def from_json(table: Mapping[str, Any], where: str | os.PathLike[str]) -> Experiment:
@@ -178,7 +227,7 @@ def quick(experiment: Experiment) -> Experiment:
 
     return dataclasses.replace(
         experiment,
-        name=f"{experiment.name}-quick",
+        name=f"{experiment.name}{QUICK}",
         title=f"{experiment.title or experiment.name} (quick look)",
         contenders=tuple(dataclasses.replace(c, runs=c.runs and min(c.runs, 5)) for c in experiment.contenders),
         horizon=horizon,
@@ -226,8 +275,16 @@ def _contender(number: int, entry: Any) -> Contender:
         raise BadInput(f"{which} must name its 'policy'. Got {table.get('policy')!r}.")
     params = table.get("params", {})
     known = _names(Contender)
+    if not text("source", table.get("source", "")):
+        table.pop("anytime", None)  # as its card says
+    elif "anytime" in table:
+        truth("anytime", table["anytime"])
+    try:
+        fields = find(table["policy"]).params._fields if is_at_hand(table["policy"], table.get("source", "")) else ()
+    except BadInput as error:
+        raise BadInput(f"{which}: {error}") from None
     for name in table:
-        if name not in known and name in find(table["policy"]).params._fields:
+        if name not in known and name in fields:
             raise BadInput(f"{which}: '{name}' belongs into 'params', such as params = {{ {name} = {table[name]} }}.")
     no_others(table, known, which)
     if not isinstance(params, Mapping):
@@ -250,7 +307,6 @@ def _contender(number: int, entry: Any) -> Contender:
             raise BadInput(f"'features' of {which} must be a list of rows of numbers, one per arm. Got {shortened(features)}.")
         table["features"] = tuple(tuple(row) for row in features)
     try:
-        find(table["policy"])
         return Contender(**{**table, "params": dict(params)})
     except BadInput as error:
         raise BadInput(f"{which}: {error}") from None
@@ -261,13 +317,19 @@ def _check_contenders(experiment: Experiment) -> None:
     labels = [contender.label for contender in experiment.contenders]
     for number, contender in enumerate(experiment.contenders, 1):
         try:
-            spec, size = find(contender.policy), experiment.slate_size_of(contender)
-            resolve(spec, n_arms=size, slate_size=size, horizon=experiment.horizon, words=contender.params)
-            contender.check_features(len(contender.features or ()))
+            if is_at_hand(contender.policy, contender.source):
+                spec, size = find(contender.policy), experiment.slate_size_of(contender)
+                resolve(spec, n_arms=size, slate_size=size, horizon=experiment.horizon, words=contender.params)
+                contender.check_features(len(contender.features or ()))
         except BadInput as error:
             raise BadInput(f"contender {number}: {error}") from None
         if labels.count(contender.label) > 1:
             raise BadInput(f"contender {number}: each needs a 'label' of its own. Got '{contender.label}' twice.")
+
+
+def is_at_hand(policy: str, source: str) -> bool:
+    """Is the policy loaded? To read results its file is not needed, and not run: only multiduel's own must be there."""
+    return not source or policy in POLICIES
 
 
 def _checkpoints(name: str, value: Any, horizon: int) -> int | tuple[int, ...]:

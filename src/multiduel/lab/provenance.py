@@ -16,6 +16,8 @@ from multiduel.lab.experiment import Experiment
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 SHOWN_ONLY = ("title", "short", "label", "rival", "regret")  # fields that decide how results look, not what they are
+GROWING = ("runs", "contenders", "slate_size", "name")  # of an experiment: what a contender's runs do not depend on
+WHERE = ("source", "anytime")  # where a policy lies, and what its card says: the hash of its code stands for it
 
 
 def code_digest(*policies: str) -> str:
@@ -38,8 +40,26 @@ def provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any
     return {
         **facts,
         "fingerprint": _digest(facts),
+        "lines": _lines(experiment, facts["parameters"]),
         "packages": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
     }
+
+
+def _lines(experiment: Experiment, parameters: dict[str, Any]) -> dict[str, str]:
+    """For each contender a fingerprint of all that decides its runs: not how many there are, nor who else plays."""
+    shared = {name: value for name, value in parameters.items() if name not in GROWING}
+    codes = {policy: code_digest(policy) for policy in {contender.policy for contender in experiment.contenders}}
+    lines = {}
+    for contender, own in zip(experiment.contenders, parameters["contenders"], strict=True):
+        own = {**own, "runs": None, "slate_size": experiment.slate_size_of(contender)}
+        lines[contender.id] = _digest([shared, own, multiduel.__version__, codes[contender.policy]])
+    return lines
+
+
+def grows(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Is the new experiment the old one, with the same runs or more, and perhaps with more contenders?"""
+    before, after = old.get("lines") or {}, new["lines"]
+    return bool(before) and all(after.get(id) == line for id, line in before.items())
 
 
 def belongs(origin: dict[str, Any], experiment: Experiment, problem: dict[str, Any]) -> bool:
@@ -58,7 +78,7 @@ def _parameters(experiment: Experiment, problem: dict[str, Any]) -> dict[str, An
 
 
 def _what_decides(table: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in table.items() if name not in SHOWN_ONLY}
+    return {name: value for name, value in table.items() if name not in (*SHOWN_ONLY, *WHERE)}
 
 
 def difference(old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,7 +30,7 @@ from multiduel.engine.result import Result
 from multiduel.files import is_draft, sweep, write_whole
 from multiduel.inputs import BadInput, choice
 from multiduel.lab.experiment import Contender, Experiment, from_json
-from multiduel.lab.provenance import belongs, difference, provenance
+from multiduel.lab.provenance import belongs, difference, grows, provenance
 from multiduel.problems import Problem
 
 FORMAT = "multiduel-results-2"
@@ -233,10 +234,18 @@ class Folder:
                 return None
         except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, MemoryError):
             return None
-        if facts.get("fingerprint") != self.fingerprint:
+        line = self.provenance.get("lines", {}).get(block.contender)
+        if facts.get("fingerprint") != self.fingerprint and (line is None or facts.get("lines", {}).get(block.contender) != line):
             raise BadInput(f"'{path}' is a part of another experiment. Choose another folder, or remove it.")
         marks = self.experiment.marks_of(self.experiment.contender(block.contender))
-        return (table, facts) if table.num_rows == block.runs * len(marks) else None
+        return (table, facts) if table.num_rows == block.runs * len(marks) and _whole_facts(facts) else None
+
+
+def _whole_facts(facts: dict[str, Any]) -> bool:
+    """Is all there that a Result is made of?"""
+    times = (facts.get(name) for name in ("seconds", "compile_seconds"))
+    timed = all(isinstance(time, int | float) and not isinstance(time, bool) and 0.0 <= time < math.inf for time in times)
+    return timed and isinstance(facts.get("params"), dict) and isinstance(facts.get("slate_size"), int)
 
 
 def read(folder: str | Path) -> Panel:
@@ -266,7 +275,7 @@ def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: 
         raise BadInput(f"'{path}' cannot be written: Permission denied.")
     if os.path.exists(path / MANIFEST):
         old = _read_manifest(path)
-        if old["provenance"]["fingerprint"] != origin["fingerprint"]:
+        if old["provenance"]["fingerprint"] != origin["fingerprint"] and not grows(old["provenance"], origin):
             raise BadInput(f"'{path}' holds other results: {difference(old['provenance'], origin)}. {OTHER}")
         block = old["block"]
     elif os.path.isdir(path) and any(not is_draft(entry, MANIFEST) for entry in os.scandir(path)):

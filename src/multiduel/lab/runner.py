@@ -20,6 +20,7 @@ from multiduel.inputs import BadInput, whole
 from multiduel.lab import experiment as experiments
 from multiduel.lab import problem as problem_tables
 from multiduel.lab.experiment import Contender, Experiment
+from multiduel.lab.occupied import one_at_a_time
 from multiduel.lab.results import Block, Panel, make_folder
 from multiduel.lab.task import task
 from multiduel.lab.threads import on_threads
@@ -28,6 +29,7 @@ from multiduel.problems import Problem
 Progress = Callable[[float, float], None]  # rounds played, rounds in all
 
 
+@one_at_a_time
 def run(
     experiment: Experiment,
     out: Path,

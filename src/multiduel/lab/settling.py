@@ -13,7 +13,7 @@ from rich.table import Table
 
 from multiduel.engine.result import Result, Settlement
 from multiduel.inputs import BadInput
-from multiduel.lab.figures import COLOURS, DASHES, STYLE, check
+from multiduel.lab.figures import COLOURS, DASHES, STYLE, UNDATED, check
 
 COLUMNS = ("m", "settled", "answers, median", "10% to 90%", "rounds", "wrong", "regret by then", "seconds")
 
@@ -83,7 +83,7 @@ def settlement_plot(results: Sequence[Result], file: str | Path | BinaryIO, *, k
         axes.grid(which="major", color="0.9", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-        figure.savefig(file, format=kind, dpi=300, metadata={"Date": None} if kind == "svg" else {"Software": None})
+        figure.savefig(file, format=kind, dpi=300, metadata=UNDATED[kind])
 
 
 def _of(result: Result) -> Settlement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -85,6 +86,7 @@ def markdown(panel: Panel, figure: str = "regret.svg") -> str:
             f"{line['seconds']:.2f}",
         ]
         out.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    out += ["", *(f"{one} and {other} are equal in every run, bit by bit." for one, other in equals(panel))]
     versions = ", ".join(f"{name} {version}" for name, version in panel.provenance["packages"].items())
     out += [
         "",
@@ -94,6 +96,51 @@ def markdown(panel: Panel, figure: str = "regret.svg") -> str:
         "",
     ]
     return "\n".join(out)
+
+
+def equals(panel: Panel) -> list[tuple[str, str]]:
+    """Labels of contenders with the same regret in every run at every checkpoint: a parameter may be without effect here."""
+    pairs = itertools.combinations(panel.lines, 2)
+    return [(a.label, b.label) for a, b in pairs if np.array_equal(a.regret, b.regret)]
+
+
+def latex(panel: Panel, regret: str | None = None) -> str:
+    """The main numbers as a LaTeX table (booktabs), the least mean in bold."""
+    panel = panel.showing(regret or panel.experiment.regret)
+    ends = [_at_the_end(line.result, line.shown) for line in panel.lines]
+    least = min(end.mean for end in ends)
+    rows = []
+    for line, end in zip(panel.lines, ends, strict=True):
+        mean = f"\\textbf{{{_number(end.mean)}}}" if end.mean == least else _number(end.mean)
+        several = line.result.runs > 1
+        interval = f"[{_number(end.low)}, {_number(end.high)}]" if several else "--"
+        cells = (_tex(line.label), str(line.result.slate_size), str(line.result.runs), mean, interval)
+        rows.append(" & ".join((*cells, _number(end.std) if several else "--")) + r" \\")
+    experiment = panel.experiment
+    end_of_it = f"cumulative {experiment.regret} regret at round {int(experiment.marks()[-1]):,}"
+    caption = f"{heading(panel)}. {panel.problem.label}; {end_of_it}."
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_tex(caption)}}}",
+            r"\begin{tabular}{lrrrrr}",
+            r"\toprule",
+            r"policy & $m$ & runs & mean & 95\% interval & std \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _tex(text: str) -> str:
+    """Text as it is: LaTeX reads some letters as commands."""
+    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(letters.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
 
 
 def write(panel: Panel, folder: Path, *, regret: str | None = None) -> list[Path]:

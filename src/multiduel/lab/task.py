@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from multiduel.engine.outside import Parcel, parcel, receive
+from multiduel.engine.registry import POLICIES, find, register
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
 from multiduel.inputs import BadInput
@@ -34,12 +36,17 @@ class Task:
     params: dict[str, Any]
     rounds: float  # how many it plays
     code: str  # digest of the code that must play it
+    parcel: Parcel | None  # the policy itself, if it is not multiduel's
+
+
+def code_here(policy: str) -> str:
+    """The digest of the code that this process plays."""
+    return _code_here(policy, id(find(policy).params))
 
 
 @functools.cache
-def code_here(policy: str) -> str:
-    """The digest of the code that this process plays, looked up once: reading it anew for each of some thousand blocks takes
-    longer than playing many of them."""
+def _code_here(policy: str, version: int) -> str:
+    """Looked up once: reading it anew for each of some thousand blocks takes longer than playing many of them."""
     return code_digest(policy)
 
 
@@ -60,13 +67,22 @@ def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
         "features": contender.features,
     }
     rounds = block.runs * float(marks.sum() if experiment.plays_again(contender) else experiment.horizon)
-    return Task(block, contender.policy, problem, options, contender.params, rounds, code_here(contender.policy))
+    code, sent = code_here(contender.policy), _parcel(contender.policy, id(find(contender.policy).params))
+    return Task(block, contender.policy, problem, options, contender.params, rounds, code, sent)
+
+
+@functools.cache
+def _parcel(policy: str, version: int) -> Parcel | None:
+    return parcel(find(policy))
 
 
 def play(task: Task, watch: Callable[[float], None] | None = None) -> Result:
     """Play a block on one core. Runs here or on a worker of a cluster."""
+    if task.parcel is not None and (task.policy not in POLICIES or task.code != code_here(task.policy)):
+        register(receive(task.parcel))
     if task.code != code_here(task.policy):
-        raise BadInput("The cluster's workers must have the same multiduel as this computer. Theirs is another.")
+        whose = "multiduel" if task.parcel is None or task.parcel.files else f"multiduel and '{task.parcel.address}'"
+        raise BadInput(f"The cluster's workers must have the same {whose} as this computer. Theirs is another.")
     compile_seconds = 0.0
     kind = f"{task.policy} {sorted(task.params.items())}"  # a machine among the params is compiled into the policy
     if kind not in _ready:

@@ -1,6 +1,21 @@
-"""The papers behind policies and machines, by the key that their cards cite."""
+"""The papers behind policies and machines, by the key that their cards cite; as sentences and as BibTeX.
+
+A card of somebody else's may cite in words, or by a BibTeX entry of its own.
+
+>>> print(cited("@article{x1, author = {Ada Lovelace and Grace Hopper}, title = {{On} Duels}, journal = {JMLR}, year = 2031}"))
+Lovelace, Hopper. On Duels. JMLR 2031.
+>>> print(bibtex("yue2011"))
+@inproceedings{yue2011,
+  author = {Yue and Joachims},
+  title = {{Beat the Mean Bandit}},
+  booktitle = {ICML},
+  year = {2011},
+}
+"""
 
 from __future__ import annotations
+
+import re
 
 CITATIONS: dict[str, str] = {
     "none": "no paper",
@@ -36,3 +51,63 @@ CITATIONS: dict[str, str] = {
     "zoghi2015copeland": "Zoghi, Karnin, Whiteson, de Rijke. Copeland Dueling Bandits. NIPS 2015.",
     "zoghi2015merge": "Zoghi, Whiteson, de Rijke. MergeRUCB: A Method for Large-Scale Online Ranker Evaluation. WSDM 2015.",
 }
+
+JOURNALS = ("Journal", "TOIS", "JMLR", "Transactions")  # words in what is no conference
+WORDS = r"^(?P<authors>[^.]+)\. (?P<title>.+)\. (?P<venue>[^.]+?),? (?P<year>(?:19|20)\d\d)\.?$"
+
+
+def is_citation(cite: str) -> bool:
+    """Does this say which paper is meant?"""
+    return cite in CITATIONS or bool(re.match(r"@\w+\s*\{", cite.strip())) or len(cite.split()) > 2
+
+
+def cited(cite: str) -> str:
+    """What a card cites as a sentence: 'Authors. Title. Venue Year.'"""
+    if not cite.strip().startswith("@"):
+        return CITATIONS.get(cite, cite)
+    fields = _fields(cite)
+    names = re.split(r"\s+and\s+", fields.get("author", ""))
+    authors = ", ".join(name.split(",")[0] if "," in name else name.split()[-1] for name in names if name.strip())
+    venue = fields.get("booktitle") or fields.get("journal") or fields.get("publisher") or fields.get("howpublished", "")
+    parts = [authors, fields.get("title", ""), " ".join(word for word in (venue, fields.get("year", "")) if word)]
+    return ". ".join(part for part in parts if part) + "."
+
+
+def bibtex(cite: str) -> str:
+    """What a card cites as a BibTeX entry; "" if it cites no paper. Our own know the authors' surnames only."""
+    text = CITATIONS.get(cite, cite)
+    if cite == "none" or cite.strip().startswith("@"):
+        return "" if cite == "none" else cite.strip()
+    found = re.match(WORDS, text)
+    if found is None:
+        return f"@misc{{{_key(text)},\n  note = {{{text}}},\n}}"
+    journal = any(word in found["venue"] for word in JOURNALS)
+    lines = {
+        "author": " and ".join(found["authors"].split(", ")),
+        "title": f"{{{found['title']}}}",
+        "journal" if journal else "booktitle": found["venue"],
+        "year": found["year"],
+    }
+    key = cite if cite in CITATIONS else _key(text)
+    entry = "".join(f"  {name} = {{{value}}},\n" for name, value in lines.items())
+    return f"@{'article' if journal else 'inproceedings'}{{{key},\n{entry}}}"
+
+
+def _key(text: str) -> str:
+    """A key for a citation in words: the first author and the year."""
+    years = re.findall(r"\b(?:19|20)\d\d\b", text)
+    return re.sub(r"\W", "", text.split()[0]).lower() + (years[-1] if years else "")
+
+
+def _fields(entry: str) -> dict[str, str]:
+    """The fields of a BibTeX entry, without their braces and quotes."""
+    fields = {}
+    for found in re.finditer(r"(\w+)\s*=\s*", entry):
+        depth, value = 0, ""
+        for letter in entry[found.end() :]:
+            depth += (letter == "{") - (letter == "}")
+            if depth < 0 or (depth == 0 and letter == ","):
+                break
+            value += letter
+        fields[found[1].lower()] = " ".join(re.sub(r'[{}"]', "", value).split())
+    return fields

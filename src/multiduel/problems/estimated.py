@@ -14,7 +14,12 @@ from multiduel.problems.problem import Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedProblem(Problem):
-    """A Problem like any other (theory, ``simulate`` and the lab take it), with what is known of how far off it may be."""
+    """A Problem like any other (theory, ``simulate`` and the lab take it), with what is known of how far off it may be.
+
+    >>> tables = {name: np.full((2, 2), value) for name, value in (("low", 0.4), ("high", 0.8), ("judgements", 9.0))}
+    >>> EstimatedProblem(np.array([[0.5, 0.7], [0.3, 0.5]]), **tables).winner
+    0
+    """
 
     low: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K], 0 where nothing is known
     high: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # f8[K, K], 1 where nothing is known

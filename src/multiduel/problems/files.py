@@ -15,7 +15,12 @@ from multiduel.problems.problem import Problem, preference_matrix
 
 
 def read_csv(path: str | os.PathLike[str]) -> Problem:
-    """The problem in a file, labelled by the file's name without its ending."""
+    """The problem in a file, labelled by the file's name without its ending.
+
+    >>> read_csv("nowhere.csv")
+    Traceback (most recent call last):
+    multiduel.inputs.BadInput: 'nowhere.csv' must be a file that exists. Got no such file.
+    """
     names, rows = _read_rows(path)
     lines = [line for line, _ in rows]
     for line, row in rows:

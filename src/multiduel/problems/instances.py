@@ -18,7 +18,11 @@ MOST_SCALE = 1e100  # utilities further apart are no numbers any more
 
 
 def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
-    """The paper's utilities: 0.8 for arm 0, then geometric from 0.7 down to 0.2."""
+    """The paper's utilities: 0.8 for arm 0, then geometric from 0.7 down to 0.2.
+
+    >>> synthetic(5).winner
+    0
+    """
     K = _count("n_arms", "synthetic", n_arms, 1)
     choice("link", link, LINKS)
     utilities = np.concatenate([[0.8], np.geomspace(0.7, 0.2, K - 1)])
@@ -26,7 +30,11 @@ def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
 
 
 def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Problem:
-    """Utilities drawn uniformly from [0, 1)."""
+    """Utilities drawn uniformly from [0, 1).
+
+    >>> random_utilities(5, seed=1).n_arms
+    5
+    """
     K = _count("n_arms", "random_utilities", n_arms, 1)
     choice("link", link, LINKS)
     utilities = _generator("random_utilities", seed).random(K)
@@ -34,7 +42,11 @@ def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Pro
 
 
 def bradley_terry(n_arms: int, *, seed: int = 0, scale: float = 1.0) -> Problem:
-    """Logit link on utilities drawn from a normal law of standard deviation `scale`: larger is easier."""
+    """Logit link on utilities drawn from a normal law of standard deviation `scale`: larger is easier.
+
+    >>> bradley_terry(5, seed=1).link
+    'logit'
+    """
     K = _count("n_arms", "bradley_terry", n_arms, 1)
     scale = finite("scale", scale, of="bradley_terry")
     if not 0 < scale <= MOST_SCALE:
@@ -47,6 +59,9 @@ def random_tournament(n_arms: int, *, seed: int = 0, condorcet: bool = True) -> 
     """Every pair gets a random winner and a strength uniform in (1/2, 1]: no order, no transitivity, no tie.
 
     With `condorcet` a random arm is made to win all its pairs; without, tables are drawn until no arm does.
+
+    >>> random_tournament(5, condorcet=True).winner is None
+    False
     """
     K = _count("n_arms", "random_tournament", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
     rng = _generator("random_tournament", seed)
@@ -68,6 +83,9 @@ def cyclic(n_arms: int, *, gap: float = 0.1, cycle_gap: float = 0.4, condorcet: 
     With `condorcet`, arm 0 stands outside the circle and beats every arm by `gap`; the default with 4 arms is the
     instance of Komiyama et al. Without, the circle is all there is and nobody wins. Opposite arms of an even circle:
     the lower index wins.
+
+    >>> cyclic(5, condorcet=False).winner is None
+    True
     """
     K = _count("n_arms", "cyclic", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
     for name, value in (("gap", gap), ("cycle_gap", cycle_gap)):

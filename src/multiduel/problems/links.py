@@ -40,7 +40,11 @@ LINKS: dict[str, Callable[[Floats, Floats], Floats]] = {"linear": linear, "natur
 def from_utilities(
     utilities: ArrayLike, *, link: str = "linear", names: Iterable[str] | None = None, label: str | None = None
 ) -> Problem:
-    """A problem in which arm i is worth mu_i and P[i, j] = link(mu_i, mu_j)."""
+    """A problem in which arm i is worth mu_i and P[i, j] = link(mu_i, mu_j).
+
+    >>> from_utilities([0.8, 0.2]).matrix[0].round(2).tolist()
+    [0.5, 0.8]
+    """
     choice("link", link, LINKS)
     try:
         mu = np.array(utilities, dtype=np.float64)

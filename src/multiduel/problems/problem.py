@@ -71,7 +71,12 @@ def _frozen(values: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """K arms and P[i, j] = Pr(i beats j). Immutable; what follows from P is computed once, when first asked for."""
+    """K arms and P[i, j] = Pr(i beats j). Immutable; what follows from P is computed once, when first asked for.
+
+    >>> problem = from_matrix([[0.5, 0.7], [0.3, 0.5]])
+    >>> problem.n_arms, problem.winner
+    (2, 0)
+    """
 
     matrix: Floats  # f8[K, K], read-only
     names: tuple[str, ...] = ()
@@ -217,7 +222,14 @@ def _checked_names(names: tuple[str, ...], n_arms: int) -> tuple[str, ...]:
 
 
 def from_matrix(values: ArrayLike, *, names: Iterable[str] | None = None, label: str | None = None) -> Problem:
-    """A problem from a table of P[i, j] = Pr(i beats j)."""
+    """A problem from a table of P[i, j] = Pr(i beats j). A DataFrame's columns name the arms, unless ``names`` does.
+
+    >>> from_matrix([[0.5, 0.7], [0.3, 0.5]], names=["tea", "coffee"]).names
+    ('tea', 'coffee')
+    """
+    if names is None and hasattr(values, "columns"):
+        named = [str(name) for name in values.columns]
+        names = named if named != [str(k) for k in range(len(named))] else None  # numbers are what arms have anyway
     try:
         labels = () if names is None else tuple(names)
     except TypeError:

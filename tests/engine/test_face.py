@@ -1,0 +1,175 @@
+"""The Python face: tables, several policies at once, results that show, draw and save themselves."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import multiduel as md
+from multiduel.cli import app
+from multiduel.engine.registry import POLICIES
+
+PROBLEM = md.synthetic(5)
+OPTIONS = {"horizon": 200, "runs": 3, "threads": 1, "seed": 2}
+
+
+@pytest.fixture(scope="module")
+def results():
+    return md.simulate(["uniform", ("uniform", {"slate_size": 3})], PROBLEM, checkpoints=6, **OPTIONS)
+
+
+def test_policies_is_a_table_with_filters():
+    everything = md.policies()
+    assert {spec.name for spec in everything} == set(POLICIES)
+    assert all(spec.slate == "any" and not spec.anytime for spec in md.policies(slate="any", anytime=False))
+    assert md.policies("sparring").names == [name for name in everything.names if "sparring" in name]
+    assert all("Condorcet" in spec.assumes for spec in md.policies(assumes="condorcet")) and md.policies(assumes="condorcet")
+    assert md.policies(features=True).names == ["kernel-self-sparring"]
+    assert "<td>rucb</td>" in md.policies("rucb")._repr_html_() and repr(md.policies("rucb")).startswith("policy")
+    with pytest.raises(md.BadInput, match="'slate' must be one of two, any"):
+        md.policies(slate="three")
+    with pytest.raises(md.BadInput, match="'anytime' of 'policies' must be True or False"):
+        md.policies(anytime="yes")
+    from multiduel import policies
+
+    assert md.policies is policies and policies.ALL, "the package is still there"
+
+
+def test_several_policies_meet_the_same_luck(results):
+    alone = md.simulate("uniform", PROBLEM, checkpoints=6, **OPTIONS)
+    assert (results[0].regret == alone.regret).all() and len(alone.checkpoints) == 6
+    assert results[1].slate_size == 3 and isinstance(results, md.Results)
+    assert len(md.simulate("uniform", PROBLEM, checkpoints=1, **OPTIONS).checkpoints) == 1
+    for wrong, said in (
+        ([], "at least one"),
+        ([3], "a name with its parameters"),
+        (3, "must be a policy"),
+        (["nobody"], "no policy"),
+    ):
+        with pytest.raises(md.BadInput, match=said):
+            md.simulate(wrong, PROBLEM, **OPTIONS)
+    with pytest.raises(md.BadInput, match="'checkpoints' of 'simulate' must be a whole number of at least 1"):
+        md.simulate("uniform", PROBLEM, checkpoints=0, **OPTIONS)
+
+
+def test_they_show_themselves(results):
+    assert repr(results[0]).startswith("Result('uniform' on synthetic, K = 5") and "\n" not in repr(results[0])
+    lines = repr(results).splitlines()
+    assert lines[0].split()[:3] == ["policy", "problem", "m"] and len(lines) == 3
+    assert results._repr_html_().count("<tr>") == 3 and results[0]._repr_html_().count("<tr>") == 2
+    odd = md.from_matrix(PROBLEM.matrix, label="<b>bold</b>")
+    assert "&lt;b&gt;" in md.simulate("uniform", odd, **OPTIONS)._repr_html_()
+
+
+def test_columns_frames_and_files(results, tmp_path, monkeypatch):
+    table = results.columns()
+    assert {len(column) for column in table.values()} == {2 * 3 * 6}
+    assert np.allclose(table["average"][:6], results[0].regret[0])
+    results.save(tmp_path / "r.csv")
+    head, first, *rest = (tmp_path / "r.csv").read_text().splitlines()
+    assert head == "policy,run,round,average,strong,weak,slots" and first.startswith("uniform,0,1,") and len(rest) == 35
+    results[0].save(tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())["policy"] == "uniform"
+    pq = pytest.importorskip("pyarrow.parquet")
+    results.save(tmp_path / "r.parquet")
+    assert pq.read_table(tmp_path / "r.parquet")["average"].to_numpy().tolist() == table["average"].tolist()
+    with pytest.raises(md.BadInput, match=r"must end in .csv, .json, .parquet. Got 'r.txt'"):
+        results.save("r.txt")
+    for library in ("pandas", "polars"):
+        fake = types.ModuleType(library)
+        fake.DataFrame = dict
+        fake.__spec__ = types.SimpleNamespace(name=library)
+        monkeypatch.setitem(sys.modules, library, fake)
+        assert list(results.to_frame(library)) == head.split(",")
+        assert next(iter(md.policies("rucb").to_frame(library))) == "policy"
+    with pytest.raises(md.BadInput, match="'library' must be one of pandas, polars"):
+        results.to_frame("excel")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(md.BadInput, match="A frame needs pandas or polars, not installed here"):
+        results[0].to_frame()
+
+
+def test_names_are_kept_from_a_frame():
+    class Frame:
+        columns = ("tea", "coffee")
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([[0.5, 0.7], [0.3, 0.5]], dtype)
+
+    assert md.from_matrix(Frame()).names == ("tea", "coffee")
+    assert md.from_matrix(Frame(), names=["a", "b"]).names == ("a", "b")
+
+
+def test_progress_is_a_bar_or_a_function(capsys):
+    shares = []
+    md.simulate("uniform", PROBLEM, progress=shares.append, **OPTIONS)
+    assert shares and shares[-1] <= 1.0
+    md.simulate("uniform", PROBLEM, progress=True, **OPTIONS)
+    assert "uniform" in capsys.readouterr().out
+    with pytest.raises(md.BadInput, match="must be True, False or a function"):
+        md.simulate("uniform", PROBLEM, progress="yes", **OPTIONS)
+
+
+def test_plots_go_into_files_onto_axes_and_into_figures(results, tmp_path):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    results.plot(tmp_path / "r.pdf", size="double", regret="strong")
+    assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF")
+    before = (tmp_path / "r.pdf").read_bytes()
+    results.plot(tmp_path / "r.pdf", size="double", regret="strong")
+    assert (tmp_path / "r.pdf").read_bytes() == before, "the same figure is the same file"
+    axes = Figure().add_subplot()
+    assert results[0].plot(axes) is None and len(axes.lines) == 1
+    figure = results.plot(size="single")
+    assert tuple(figure.get_size_inches()) == (3.4, 2.5) and len(figure.axes[0].lines) == 2
+    assert figure.axes[0].get_ylabel() == "cumulative regret"
+    assert results.plot(regret="weak").axes[0].get_ylabel() == "cumulative weak regret"
+    with pytest.raises(md.BadInput, match="'size' must be one of single, double"):
+        results.plot(size="triple")
+    with pytest.raises(md.BadInput, match=r"must end in .png, .svg or .pdf"):
+        results.plot("r.gif")
+
+
+def test_no_interval_of_regret_begins_below_zero():
+    result = md.simulate("rucb", md.synthetic(8), horizon=3, runs=2, checkpoints=[1, 2, 3], seed=5)
+    mean, spread = result.regret.mean(axis=0), result.regret.std(axis=0, ddof=1)
+    low, high = result.interval(0.999)
+    assert (mean < 100 * spread).any(), "it would begin below otherwise"
+    assert (low >= 0.0).all() and (high >= mean).all() and (low <= mean).all()
+    alone = md.simulate("rucb", md.synthetic(8), horizon=3, runs=1)
+    assert (alone.interval()[0] == 0.0).all() and np.isinf(alone.interval()[1]).all()
+
+
+EXPERIMENT = """
+title = "50% & more"
+horizon = 50
+runs = 2
+[problem]
+kind = "synthetic"
+arms = 4
+[[contenders]]
+policy = "uniform"
+label = "a_b"
+[[contenders]]
+policy = "rucb"
+"""
+
+
+def test_tables_and_citations_for_a_paper(tmp_path):
+    from multiduel.lab import experiment, runner
+
+    runner.run(experiment.parse(EXPERIMENT, "some.toml"), tmp_path, threads=1)
+    folder = str(tmp_path / "some")
+    done = CliRunner().invoke(app, ["report", folder, "--latex"])
+    assert done.exit_code == 0
+    assert r"50\% \& more" in done.stdout and r"a\_b & 2 & 2 &" in done.stdout
+    assert done.stdout.count(r"\textbf") == 1 and done.stdout.count(r"\\") == 3
+    done = CliRunner().invoke(app, ["cite", folder, "multi-rucb", "rucb", "ucb"])
+    assert done.stdout.count("@inproceedings{") == 2 and "@inproceedings{zoghi2014," in done.stdout
+    assert CliRunner().invoke(app, ["cite", "uniform"]).stdout == "% no paper\n"

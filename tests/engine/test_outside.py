@@ -1,0 +1,203 @@
+"""Policies of others, by where they are."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import multiduel as md
+from multiduel import authoring
+from multiduel.cli import app
+from multiduel.engine import outside, registry
+from multiduel.kernels.contract import PolicySpec
+from multiduel.kernels.sources import code_hash
+from multiduel.lab import cluster, experiment, results, runner, task
+from tests.engine.own_policy import TEXT
+
+NAME = "round-robin"
+
+
+@pytest.fixture(autouse=True)
+def forgotten(tmp_path, monkeypatch):
+    """What a test loads is forgotten after it."""
+    monkeypatch.chdir(tmp_path)
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    registry.POLICIES.pop(NAME, None)
+    for name in set(sys.modules) - modules:
+        if name.startswith((outside.PREFIX, "own_", "helper")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def own(tmp_path):
+    file = tmp_path / "own_robin.py"
+    file.write_text(TEXT)
+    return file
+
+
+def test_a_file_a_module_and_a_card_are_the_same_policy(own):
+    P = md.synthetic(5)
+    options = {"horizon": 300, "runs": 3, "seed": 4, "threads": 1}
+    by_file = md.simulate(f"{own}:SPEC", P, **options)
+    assert by_file.policy == NAME
+    assert (md.simulate(NAME, P, **options).final == by_file.final).all(), "from then on it is known by its name"
+    assert (md.simulate(registry.find(NAME), P, **options).final == by_file.final).all()
+    assert md.make(str(own), n_arms=3, seed=0).ask().round == 1, "the only card of a file need not be named"
+    del registry.POLICIES[NAME]
+    assert (md.simulate("own_robin:SPEC", P, **options).final == by_file.final).all()
+
+
+def test_an_edited_file_is_loaded_again_and_a_helper_beside_it_is_found(own, tmp_path):
+    first = registry.find(f"{own}:SPEC")
+    assert registry.find(f"{own}:SPEC") is first
+    before = code_hash(first.params.__module__)
+    assert code_hash(first.params.__module__) == before
+    (tmp_path / "helper_of_robin.py").write_text("STEP = 2\n")
+    own.write_text(TEXT.replace("import numpy as np", "import helper_of_robin\nimport numpy as np", 1))
+    os.utime(own, ns=(1, own.stat().st_mtime_ns + 10**9))
+    second = registry.find(f"{own}:SPEC")
+    assert second is not first and registry.POLICIES[NAME] is second
+    assert code_hash(second.params.__module__) == code_hash(second.params.__module__) != before
+    assert [name for name, _ in outside.parcel(second).files] == ["own_robin.py", "helper_of_robin.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "said"),
+    [
+        (TEXT, "own_robin.py:SPECK", "'own_robin.py' has no 'SPECK'. Did you mean 'SPEC'? It has: SPEC."),
+        (TEXT, "own_robin.py:Params", "'Params' of 'own_robin.py' must be a PolicySpec. Got a type."),
+        (TEXT, "own_robin.py:", "is named 'my_module:SPEC' or 'path/to/file.py:SPEC'. Got 'own_robin.py:'."),
+        ("x = 1\n", "own_robin.py", "'own_robin.py' must have one PolicySpec. It has none."),
+        (
+            "import numpy\n\nx = nump.zeros(3)\n",
+            "own_robin.py:SPEC",
+            "name 'nump' is not defined ('{folder}/own_robin.py', line 3).",
+        ),
+        ("def f(:\n", "own_robin.py:SPEC", "invalid syntax ('{folder}/own_robin.py', line 1)."),
+        ("import no_such_thing\n", "own_robin:SPEC", "No module named 'no_such_thing' ('{folder}/own_robin.py', line 1)."),
+        (TEXT, "nowhere.py:SPEC", "'{folder}/nowhere.py' cannot be read: No such file or directory."),
+        (TEXT, "nowhere:SPEC", "There is no module 'nowhere'. A file is named with its ending: nowhere.py:SPEC."),
+        (TEXT.replace('"round-robin"', '"rucb"'), "own_robin.py:SPEC", "The name 'rucb' is taken."),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(own, tmp_path, text, address, said):
+    own.write_text(text)
+    done = CliRunner().invoke(app, ["simulate", address, "--arms", "4", "--horizon", "10", "--runs", "1"])
+    assert done.exit_code == 2
+    assert said.format(folder=tmp_path.resolve()) in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_name_that_nobody_knows_says_how_to_name_ones_own():
+    with pytest.raises(md.BadInput, match=r"no policy 'rucbb'. Did you mean 'rucb'.*path/to/file.py:SPEC"):
+        registry.find("rucbb")
+    with pytest.raises(md.BadInput, match="takes a PolicySpec"):
+        md.register("rucb")
+
+
+EXPERIMENT = """
+horizon = 200
+runs = 4
+[problem]
+kind = "synthetic"
+arms = 5
+[[contenders]]
+policy = "robins/own_robin.py:SPEC"
+"""
+
+
+def test_experiments_name_files_beside_them_and_reports_need_none(own, tmp_path):
+    (tmp_path / "robins").mkdir()
+    moved = own.rename(tmp_path / "robins" / own.name)
+    (tmp_path / "some.toml").write_text(EXPERIMENT)
+    os.chdir("/")
+    chosen = experiment.load(tmp_path / "some.toml")
+    assert chosen.contenders[0].id == NAME and chosen.contenders[0].source == f"{moved}:SPEC"
+    panel = runner.run(chosen, tmp_path / "out", threads=1)
+    expected = md.simulate(NAME, panel.problem, horizon=200, runs=4, threads=1, checkpoints=chosen.marks())
+    assert (panel.lines[0].final == expected.final).all()
+    del registry.POLICIES[NAME]
+    moved.unlink()
+    again = results.read(tmp_path / "out" / "some")
+    assert (again.lines[0].final == expected.final).all()
+
+
+def test_another_process_gets_the_file(own, tmp_path):
+    (tmp_path / "some.toml").write_text(EXPERIMENT.replace("robins/", ""))
+    chosen = experiment.load(tmp_path / "some.toml")
+    made = task.task(chosen, md.synthetic(5), results.Block(NAME, 0, 4))
+    sent = pickle.loads(pickle.dumps(made))
+    here = task.play(sent)
+    spec = registry.POLICIES.pop(NAME)
+    del sys.modules[spec.params.__module__]
+    own.unlink()
+    outside._loaded.clear()
+    there = task.play(sent)
+    assert registry.POLICIES[NAME] is not spec
+    assert (there.final == here.final).all()
+
+
+def test_a_module_that_workers_lack_is_a_sentence():
+    sent = outside.Parcel("no_such_package.policies", "SPEC")
+    with pytest.raises(md.BadInput, match=r"no module 'no_such_package'.*Install its package where the workers are"):
+        outside.receive(sent)
+    ours = outside.Parcel("multiduel.policies.rucb", "SPECK")
+    with pytest.raises(md.BadInput, match="another version"):
+        outside.receive(ours)
+    assert outside.parcel(registry.find("rucb")) is None
+    assert cluster.KEPT
+
+
+def test_what_was_typed_in_cannot_travel_and_is_never_taken_from_the_cache(monkeypatch):
+    import types
+
+    module = types.ModuleType("own_cell")
+    monkeypatch.setitem(sys.modules, "own_cell", module)
+    exec(TEXT, vars(module))
+    card: PolicySpec = module.SPEC
+    assert card.params.__module__ == "own_cell"
+    with pytest.raises(md.BadInput, match="typed in"):
+        outside.parcel(card)
+    assert code_hash("own_cell") != code_hash("own_cell")
+    with pytest.raises(TypeError, match="implemented for Params already"):
+        authoring.ask.implement(module.Params)(lambda params, state, rng, round, limit, slate: (1, 1))
+
+
+class Offered:
+    """An entry point, as an installed package offers it."""
+
+    dist, value = None, "somewhere:SPEC"
+
+    def __init__(self, name, load):
+        self.name, self.load = name, load
+
+
+def test_installed_packages_offer_policies_and_a_broken_one_is_a_warning(own, monkeypatch):
+    card = outside.load(f"{own}:SPEC", PolicySpec)
+    points = [Offered(NAME, lambda: card), Offered("broken", lambda: 1 / 0), Offered("odd", lambda: 3)]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points if group == "multiduel.policies" else [])
+    registry._installed.cache_clear()
+    try:
+        with (
+            pytest.warns(UserWarning, match="is no PolicySpec"),
+            pytest.warns(RuntimeWarning, match="'broken'.*division by zero"),
+        ):
+            assert registry.find(NAME) is card
+        assert NAME in CliRunner().invoke(app, ["policies"]).stdout
+    finally:
+        registry._installed.cache_clear()
+
+
+def test_the_face_for_authors_has_what_it_says():
+    for name in authoring.__all__:
+        assert getattr(authoring, name) is not None and (
+            name in authoring.__doc__ or name in ("hold", "renew", "stopped", "additional_feedback")
+        )
+    assert isinstance(np.float64(authoring.FOREVER), float)

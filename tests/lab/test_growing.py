@@ -1,0 +1,171 @@
+"""Experiments grow: only what is missing is played. One command at a time works in a folder. Files may stand on others."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import multiduel as md
+from multiduel.lab import experiment as experiments
+from multiduel.lab import results, runner
+from multiduel.lab.occupied import occupied
+
+SMALL = """
+horizon = 100
+runs = 10
+checkpoints = 4
+slate_size = 3
+[problem]
+kind = "synthetic"
+arms = 4
+[[contenders]]
+policy = "uniform"
+[[contenders]]
+policy = "uniform"
+id = "pairs"
+slate_size = 2
+"""
+THIRD = experiments.Contender(policy="uniform", id="third", slate_size=4)
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """The blocks that are played, as they are given out."""
+    blocks = []
+    real = runner.task
+
+    def task(experiment, problem, block):
+        blocks.append((block.contender, block.first_run, block.runs))
+        return real(experiment, problem, block)
+
+    monkeypatch.setattr(runner, "task", task)
+    return blocks
+
+
+def merged(out):
+    return (out / "small" / "results.parquet").read_bytes()
+
+
+def test_more_runs_and_a_third_contender_play_only_what_is_missing(played, tmp_path):
+    ten = experiments.parse(SMALL, "small.toml")
+    runner.run(ten, tmp_path / "grown", threads=1)
+    assert sum(runs for *_, runs in played) == 20
+    played.clear()
+    twenty = dataclasses.replace(ten, runs=20)
+    runner.run(twenty, tmp_path / "grown", threads=1)
+    assert sorted(played) == [(id, run, 1) for id in ("pairs", "uniform") for run in range(10, 20)]
+    played.clear()
+    three = dataclasses.replace(twenty, contenders=(THIRD, *twenty.contenders))
+    panel = runner.run(three, tmp_path / "grown", threads=1)
+    assert sorted(played) == [("third", run, 1) for run in range(20)]
+    played.clear()
+    runner.run(three, tmp_path / "grown", threads=1)
+    assert not played
+    fresh = runner.run(three, tmp_path / "fresh", threads=1)
+    assert merged(tmp_path / "grown") == merged(tmp_path / "fresh"), "the same numbers as from scratch, to the last byte"
+    assert [line.final.tolist() for line in panel.lines] == [line.final.tolist() for line in fresh.lines]
+    assert results.read(tmp_path / "grown" / "small").results[0].runs == 20
+
+
+def test_a_last_part_that_was_not_full_is_played_again_and_nothing_else(played, tmp_path):
+    some = dataclasses.replace(experiments.parse(SMALL, "small.toml"), runs=25)
+    runner.run(some, tmp_path, threads=1)
+    played.clear()
+    panel = runner.run(dataclasses.replace(some, runs=30), tmp_path, threads=1)
+    assert sorted(played) == [(id, first, 3) for id in ("pairs", "uniform") for first in (24, 27)]
+    whole = md.simulate("uniform", panel.problem, horizon=100, slate_size=3, runs=30, checkpoints=some.marks())
+    assert (panel.lines[0].final == whole.final).all()
+
+
+def test_what_decides_a_run_may_not_change(tmp_path):
+    ten = experiments.parse(SMALL, "small.toml")
+    runner.run(ten, tmp_path, threads=1)
+    changed = dataclasses.replace(ten.contenders[0], slate_size=2)
+    for other, said in (
+        (dataclasses.replace(ten, seed=1), "'seed' was 0, now it is 1"),
+        (dataclasses.replace(ten, runs=20, horizon=200), "'horizon' was 100, now it is 200"),
+        (dataclasses.replace(ten, contenders=(changed, ten.contenders[1])), "contender 1 was"),
+        (dataclasses.replace(ten, contenders=ten.contenders[:1]), "there were 2 contenders, now there are 1"),
+    ):
+        with pytest.raises(md.BadInput, match=said):
+            runner.run(other, tmp_path, threads=1)
+
+
+def test_the_second_command_says_who_is_at_it(tmp_path):
+    ten = experiments.parse(SMALL, "small.toml")
+    with occupied(tmp_path / "small"):
+        said = rf"small' is at work already: process {os.getpid()} on .*\. Wait for it, or choose another folder"
+        with pytest.raises(md.BadInput, match=said):
+            runner.run(ten, tmp_path, threads=1)
+    runner.run(ten, tmp_path, threads=1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small"]
+
+
+def test_who_was_killed_keeps_nobody_out(tmp_path):
+    code = "import os, sys, pathlib\nfrom multiduel.lab.occupied import occupied\n"
+    code += "with occupied(pathlib.Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)\n"
+    env = {**os.environ, "PYTHONPATH": str(Path(md.__file__).parents[1])}
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "small")], env=env).returncode == -9
+    assert (tmp_path / ".small.lock").exists()
+    with occupied(tmp_path / "small"):
+        pass
+    assert not (tmp_path / ".small.lock").exists()
+
+
+def test_a_file_stands_on_another(tmp_path):
+    (tmp_path / "base.toml").write_text(SMALL)
+    (tmp_path / "own").mkdir()
+    above = """
+base = "../base.toml"
+title = "Others"
+runs = 3
+[problem]
+kind = "cyclic"
+arms = 5
+[[contenders]]
+policy = "rucb"
+[[contenders]]
+policy = "uniform"
+label = "Chance"
+"""
+    (tmp_path / "own" / "other.toml").write_text(above)
+    both = experiments.load(tmp_path / "own" / "other.toml")
+    assert (both.name, both.title, both.runs, both.horizon, both.slate_size) == ("other", "Others", 3, 100, 3)
+    assert both.problem == {"kind": "cyclic", "arms": 5}
+    assert [(c.id, c.label) for c in both.contenders] == [("uniform", "Chance"), ("pairs", "pairs"), ("rucb", "rucb")]
+    for text, said in (
+        ('base = "other.toml"', "is based on itself"),
+        ("base = 3", "'base' must be the name of a file"),
+        ('base = "nowhere.toml"', "must be a file that exists"),
+    ):
+        (tmp_path / "own" / "other.toml").write_text(text)
+        with pytest.raises(md.BadInput, match=said):
+            experiments.load(tmp_path / "own" / "other.toml")
+
+
+def test_a_list_where_a_value_stands_is_a_sweep():
+    text = (
+        SMALL
+        + """
+[[contenders]]
+policy = "multi-rucb"
+label = "MultiRUCB"
+slate_size = [2, 4]
+params = { alpha = [0.6, 1.01] }
+"""
+    )
+    all_of_them = experiments.parse(text, "some.toml").contenders[2:]
+    assert [(c.id, c.label, c.slate_size, c.params["alpha"]) for c in all_of_them] == [
+        ("multi-rucb-m-2-alpha-0-6", "MultiRUCB, m = 2, alpha = 0.6", 2, 0.6),
+        ("multi-rucb-m-2-alpha-1-01", "MultiRUCB, m = 2, alpha = 1.01", 2, 1.01),
+        ("multi-rucb-m-4-alpha-0-6", "MultiRUCB, m = 4, alpha = 0.6", 4, 0.6),
+        ("multi-rucb-m-4-alpha-1-01", "MultiRUCB, m = 4, alpha = 1.01", 4, 1.01),
+    ]
+    for wrong, said in (("[]", "Got 0"), ("[0.6, 0.2]", "'alpha' of 'multi-rucb' must be above 0.5. Got 0.2")):
+        with pytest.raises(md.BadInput, match=said):
+            experiments.parse(text.replace("[0.6, 1.01]", wrong), "some.toml")
