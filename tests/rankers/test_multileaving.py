@@ -11,20 +11,23 @@ from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import place, reseed
 from multiduel.rankers.corpus import Query
-from multiduel.rankers.matrix import count_wins
+from multiduel.rankers.matrix import SUMS, count_wins
 from tests.naive import rankers as naive
 
+SLOW = ("optimised",)
+NOTHING_IS_A_TIE = ("optimised",)  # what stands in every list that could be shown tells nothing, and so no ranker wins
 FAIR_TO_RANDOM_CLICKS = [name for name in rankers.METHODS if name != "balanced"]
 
 
-def lineup_of(rankings, grades=None):
-    """One query whose documents the rankers put in these orders (documents 0 .. D-1, best first)."""
-    D = len(rankings[0])
-    features = np.zeros((D, len(rankings)))
+def lineup_of(rankings, grades=None, D=None):
+    """One query whose documents the rankers put in these orders (documents 0 .. D-1, best first). Shorter lists end there."""
+    D = len(rankings[0]) if D is None else D
+    scores = np.full((len(rankings), D), -np.inf)
     for i, ranking in enumerate(rankings):
-        features[list(ranking), i] = np.arange(D, 0, -1)
+        scores[i, list(ranking)] = np.arange(len(ranking), 0, -1)
     grades = np.zeros(D, np.int64) if grades is None else np.array(grades)
-    return rankers.line_up([Query("q", grades, features, tuple(map(str, range(D))))])
+    query = Query("q", grades, np.zeros((D, 1)), tuple(map(str, range(D))))
+    return rankers.line_up([query], [rankers.Ranker(str(i), lambda _, s=s: s) for i, s in enumerate(scores)])
 
 
 def preferences(problem, slate, count, key=1):
@@ -32,10 +35,11 @@ def preferences(problem, slate, count, key=1):
     n = len(slate)
     world = problem.world(np.arange(problem.n_arms), n)
     run = entry(count_wins, world, "comparisons", type(world.method))
-    wins, total, squares = np.zeros((3, n, n))
-    args = (world, np.uint64(key), 1, count, np.array(slate), wins, total, squares)
+    wins, sums = np.zeros((n, n)), np.zeros((SUMS, n, n))
+    args = (world, np.uint64(key), 1, count, np.array(slate), wins, sums)
     run.prepare(*args)
     run.call(*args)
+    total, squares = sums[:2]
     mean = total / count
     return mean, np.sqrt(np.maximum(squares / count - mean**2, 1e-12) / count)
 
@@ -50,27 +54,51 @@ def random_rankings(n, D, seed):
     return [rng.permutation(D).tolist() for _ in range(n)]
 
 
+SHORT = [
+    lambda query, seen=seen: np.where(np.arange(len(query.grades)) % 4 < seen, query.features[:, 0], -np.inf)
+    for seen in (1, 0, 2, 4)
+]  # rankers that return a quarter of the documents, none, half, and all
+
+
+def arrays(lineup):
+    return lineup.grade, lineup.order, lineup.rank, lineup.returned
+
+
+def plain(lineup):
+    """Per query its grades, and what each ranker returned."""
+    pairs = itertools.pairwise(lineup.offset.tolist())
+    return [
+        (lineup.grade[lo:hi].tolist(), [row[:own].tolist() for row, own in zip(lineup.order[:, lo:hi], owns, strict=True)])
+        for (lo, hi), owns in zip(pairs, lineup.returned.T.tolist(), strict=True)
+    ]
+
+
 @pytest.mark.parametrize(("method", "n"), [(m, n) for m in rankers.METHODS for n in (2, 3) if (m, n) != ("balanced", 3)])
 def test_equals_the_plain_oracle(method, n):
     queries = list(rankers.generate(queries=5, documents=7, features=4, grades=5, seed=3))
     lineup = rankers.line_up([*queries, queries[0]._replace(id="short", grades=queries[0].grades[:1],
                               features=queries[0].features[:1], documents=("1",))])  # fmt: skip
+    short = rankers.line_up([queries[0]._replace(id="shorter")], [rankers.Ranker(f"{i}", some) for i, some in enumerate(SHORT)])
+    lineup = rankers.Lineup(
+        lineup.names,
+        (*lineup.queries, "shorter"),
+        np.append(lineup.offset, lineup.offset[-1] + len(short.grade)),
+        *(np.concatenate([a, b], -1) for a, b in zip(arrays(lineup), arrays(short), strict=True)),
+    )
     problem = rankers.click_problem(lineup, method=method, depth=5)
-    collection = [
-        (lineup.grade[lo:hi].tolist(), lineup.order[:, lo:hi].tolist()) for lo, hi in itertools.pairwise(lineup.offset.tolist())
-    ]
+    collection = plain(lineup)
     labels = np.array([2, 0, 3, 1])
     world = problem.world(labels, n)
     run = entry(count_wins, world, "comparisons", type(world.method))
     slate = np.array([3, 0, 1][:n])
     for round_key in range(40):
-        wins, total, squares = np.zeros((3, n, n))
-        run.call(world, np.uint64(round_key), 1, 1, slate, wins, total, squares)
+        wins, sums = np.zeros((n, n)), np.zeros((SUMS, n, n))
+        run.call(world, np.uint64(round_key), 1, 1, slate, wins, sums)
         words = np.zeros(4, np.uint64)
         reseed(words, place(np.uint64(round_key), 1), 0)
         tables = problem.clicks.click.tolist(), problem.clicks.stop.tolist()
         expected = naive.compare(method, collection, *tables, labels[slate].tolist(), words)
-        np.testing.assert_allclose(total, expected, atol=1e-9)
+        np.testing.assert_allclose(sums[0], expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", FAIR_TO_RANDOM_CLICKS)
@@ -87,7 +115,7 @@ def test_equals_the_plain_oracle(method, n):
 def test_clicks_at_random_prefer_nobody(method, rankings):
     lineup = lineup_of(rankings)
     slate = range(len(rankings))
-    count = 2_000 if method == "optimised" else 30_000
+    count = 2_000 if method in SLOW else 30_000
     for table in (0.5, [[0.9], [0.5], [0.1]]):  # everywhere alike, and falling with the position
         clicks = rankers.click_table(table, 0.3, grades=1)
         mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), slate, count)
@@ -100,7 +128,7 @@ def test_equal_rankers_are_not_preferred_whatever_users_do(method):
     ranking = list(range(8))
     lineup = lineup_of([ranking, ranking], grades=[4, 0, 3, 0, 0, 1, 2, 0])
     for clicks in ("perfect", "navigational", "informational", "position-based"):
-        count = 2_000 if method == "optimised" else 20_000
+        count = 2_000 if method in SLOW else 20_000
         mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), (0, 1), count)
         assert worst_z(mean, error) < 4.5
 
@@ -160,6 +188,45 @@ def test_first_slot_follows_the_softmax():
         assert abs(share - chance) < 4.5 * math.sqrt(chance * (1 - chance) / 4000)
 
 
+@pytest.mark.parametrize("method", rankers.METHODS)
+@pytest.mark.parametrize("m", [2, 4])
+def test_a_ranker_that_returns_nothing_never_wins(method, m):
+    """Padding earns no credit, whatever is clicked: against an empty list one wins or ties."""
+    if method == "balanced" and m > 2:
+        pytest.skip("compares two")
+    rng = np.random.default_rng(3)
+    lists = [[], *([f"d{d}" for d in rng.permutation(12)] for _ in range(m - 1))]
+    wins = np.zeros((m, m))
+    for seed in range(60):
+        page = rankers.multileave(lists, method=method, length=8, seed=seed)
+        clicks = [document for document in page["documents"] if rng.random() < 0.4]
+        wins += rankers.credit(page, clicks)
+    assert (wins[0, 1:] <= 30.0 + 1e-9).all()  # all ties at best
+    if method not in NOTHING_IS_A_TIE:
+        assert (wins[0, 1:] < 20.0).all()
+    assert len(page["documents"]) == 8
+
+
+def test_a_page_holds_only_what_somebody_returned_and_passes_go_on():
+    """One document each, and then nobody has any left; with one long list, the rest of the page is its."""
+    for method in rankers.METHODS:
+        page = rankers.multileave([["a"], ["b"]], method=method, length=5, seed=1)
+        assert sorted(page["documents"]) == ["a", "b"]
+        page = rankers.multileave([["x"], list("abcdef")], method=method, length=5, seed=2)
+        rest = [document for document in page["documents"] if document != "x"]
+        assert len(page["documents"]) == 5 and set(rest) <= set("abcdef")
+
+
+def test_rankers_that_return_the_page_are_alike_to_clicks_at_random_beside_a_short_one():
+    """A third ranker that soon passes leaves the other two fair to each other."""
+    lineup = lineup_of([[3], [0, 1, 2, 3, 4, 5, 6, 7], [7, 0, 6, 1, 5, 2, 4, 3]], D=8)
+    clicks = rankers.click_table([[0.9], [0.5], [0.2]], 0.3, grades=1)
+    for method in FAIR_TO_RANDOM_CLICKS:
+        count = 2_000 if method in SLOW else 30_000
+        mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method, depth=6), (0, 1, 2), count)
+        assert abs(mean[1, 2] - 0.5) < 4.5 * error[1, 2]
+
+
 def test_words_for_wrong_methods():
     lineup = lineup_of(random_rankings(4, 6, 3))
     with pytest.raises(BadInput, match=r"Got 'team-drat'\. Did you mean 'team-draft'"):
@@ -174,7 +241,7 @@ def test_optimised_chances_lower_the_bias_and_keep_sensitive_lists():
         lineup = lineup_of(random_rankings(3, 10, seed))
         world = rankers.click_problem(lineup, method="optimised").world(np.arange(3), 3)
         run = entry(count_wins, world, "comparisons", type(world.method))
-        run.call(world, np.uint64(seed), 1, 1, np.arange(3), *np.zeros((3, 3, 3)))
+        run.call(world, np.uint64(seed), 1, 1, np.arange(3), np.zeros((3, 3)), np.zeros((SUMS, 3, 3)))
         p, credit, sensitivity = world.method.p, world.method.credit, world.method.sensitivity
         assert p.sum() == pytest.approx(1.0)
         before += (credit.mean(axis=0) ** 2).sum()

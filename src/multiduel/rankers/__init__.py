@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "clicks": ("ClickModel", "click_model", "click_table"),
     "corpus": ("Query", "generate", "write_letor"),
-    "impression": ("credit", "multileave"),
+    "impression": ("Impression", "credit", "multileave"),
     "letor": ("read_letor", "read_run"),
     "lineup": ("Lineup", "Ranker", "feature", "line_up", "run_file"),
     "matrix": ("Estimate", "estimate_matrix"),
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from multiduel.rankers.corpus import Query as Query
     from multiduel.rankers.corpus import generate as generate
     from multiduel.rankers.corpus import write_letor as write_letor
+    from multiduel.rankers.impression import Impression as Impression
     from multiduel.rankers.impression import credit as credit
     from multiduel.rankers.impression import multileave as multileave
     from multiduel.rankers.letor import read_letor as read_letor

@@ -41,13 +41,13 @@ def make(
     lineup = rankers.line_up(rankers.read_letor(*files))
     if lineup.n_arms < ARMS:
         raise BadInput(f"The files of '--mslr' must have at least {ARMS} features, a ranker each. Got {lineup.n_arms}.")
-    clicks = rankers.click_problem(lineup, clicks="informational", method="probabilistic-drawn")
+    clicks = rankers.click_problem(lineup, clicks="informational", method="probabilistic-drawn", ties="drop")
     comparisons = QUICK_COMPARISONS if quick else COMPARISONS
     whole = folder / WHOLE
     if not _is_there(whole, lineup.digest, comparisons):
         parts = whole.with_suffix(".parts")
         estimate = rankers.estimate_matrix(
-            clicks, comparisons=comparisons, ties="left-out", seed=SEED, threads=threads, parts=parts, progress=progress
+            clicks, comparisons=comparisons, seed=SEED, threads=threads, parts=parts, progress=progress
         )
         estimate.write(whole)
         remove_parts(parts)

@@ -21,8 +21,11 @@ METHODS: dict[str, Callable[[int, int, int], Any]] = {
     "balanced": balanced,
 }
 TWO_ONLY = ("balanced",)
+WHOLE_CLICKS = ("probabilistic", "balanced")  # methods that count clicks, and cannot weigh them
+METHOD = "team-draft"  # unless another is asked for
+TIES = ("half", "drop")  # what a pair is told that the clicks do not tell apart: half a win each way, or nothing
 
-__all__ = ["METHODS", "TWO_ONLY", "check_method", "judge", "lay_out"]
+__all__ = ["METHOD", "METHODS", "TIES", "TWO_ONLY", "WHOLE_CLICKS", "check_method", "judge", "lay_out"]
 
 
 def check_method(name: str) -> str:
