@@ -173,7 +173,88 @@ def mean_difference(evidence, clicked, n):
     return wins
 
 
+def neutral_team_draft(rankings, depth, rng):
+    shown, parties = [], []
+    while len(shown) < slots(depth, rankings):
+        wanted = [first_free(ranking, shown) for ranking in rankings]
+        named = [document for document in dict.fromkeys(wanted) if document is not None]
+        for s in range(min(len(named), slots(depth, rankings) - len(shown))):
+            other = s + rng.below(len(named) - s)
+            named[s], named[other] = named[other], named[s]
+            parties.append([a for a, document in enumerate(wanted) if document == named[s]])
+            shown.append(named[s])
+    return shown, parties
+
+
+def count_shared_points(parties, clicked, n):
+    return compare_credit([sum(a in parties[k] for k in clicked) for a in range(n)])
+
+
+def pairwise(rankings, depth, rng):
+    shown, pool, sizes = [], [], []
+    for k in range(slots(depth, rankings)):
+        for ranking in rankings:
+            for document in ranking[k : k + 1]:
+                if document not in shown and document not in pool:
+                    pool.append(document)
+        chosen = rng.below(len(pool))
+        sizes.append(len(pool))
+        shown.append(pool[chosen])
+        last = pool.pop()
+        if chosen < len(pool):
+            pool[chosen] = last
+    return shown, ([ranks(document, rankings) for document in shown], sizes)
+
+
+def agree(evidence, clicked, n):
+    return compare_credit(agreement(evidence, clicked, n))
+
+
+def agreement(evidence, clicked, n):
+    table, sizes = evidence
+    credit = [0.0] * n
+    for i in clicked:
+        for j in range(max(clicked)):
+            first = sorted([min(table[i]) - 1, min(table[j]) - 1])  # slots from which on each may stand
+            if j not in clicked and min(i, j) >= first[1]:
+                chance = 1.0
+                for x in range(first[0], first[1]):
+                    chance *= 1.0 - 1.0 / sizes[x]
+                for a in range(n):
+                    credit[a] += 1.0 / chance if table[i][a] < table[j][a] else 0.0
+    return credit
+
+
+def greedy(rankings, depth, rng, candidates=32):
+    n = len(rankings)
+    least, best = None, None
+    for _ in range(candidates):
+        shown = []
+        for _ in range(slots(depth, rankings)):
+            those = able(rankings, shown)
+            shown.append(first_free(rankings[those[rng.below(len(those))]], shown))
+        credits = [relative_credits(ranks(document, rankings)) for document in shown]
+        expected = [sum(row[a] / (k + 1) for k, row in enumerate(credits)) for a in range(n)]
+        mean = sum(expected) / n
+        spread = sum((s - mean) ** 2 for s in expected) / mean**2 if mean else float("inf")
+        if least is None or spread < least:
+            least, best = spread, (shown, credits)
+    return best
+
+
+def relative_credits(places):
+    n = len(places)
+    return [-n if mine == float("inf") else -sum(theirs < mine for theirs in places) for mine in places]
+
+
+def add_credits(credits, clicked, n):
+    return compare_credit([sum(credits[k][a] for k in clicked) for a in range(n)])
+
+
 METHODS = {
+    "neutral-team-draft": (neutral_team_draft, count_shared_points),
+    "pairwise": (pairwise, agree),
+    "greedy": (greedy, add_credits),
     "team-draft": (team_draft, count_points),
     "probabilistic": (probabilistic, expect_points),
     "probabilistic-drawn": (probabilistic, count_drawn),

@@ -14,9 +14,9 @@ from multiduel.rankers.corpus import Query
 from multiduel.rankers.matrix import SUMS, count_wins
 from tests.naive import rankers as naive
 
-SLOW = ("optimised",)
-NOTHING_IS_A_TIE = ("optimised",)  # what stands in every list that could be shown tells nothing, and so no ranker wins
-FAIR_TO_RANDOM_CLICKS = [name for name in rankers.METHODS if name != "balanced"]
+SLOW = ("optimised", "greedy")
+NOTHING_IS_A_TIE = ("optimised", "pairwise")  # what could not have stood otherwise tells nothing, and so no ranker wins
+FAIR_TO_RANDOM_CLICKS = [name for name in rankers.METHODS if name not in ("balanced", "pairwise", "greedy")]
 
 
 def lineup_of(rankings, grades=None, D=None):
@@ -54,14 +54,15 @@ def random_rankings(n, D, seed):
     return [rng.permutation(D).tolist() for _ in range(n)]
 
 
-SHORT = [
-    lambda query, seen=seen: np.where(np.arange(len(query.grades)) % 4 < seen, query.features[:, 0], -np.inf)
-    for seen in (1, 0, 2, 4)
-]  # rankers that return a quarter of the documents, none, half, and all
+SHORT = (1, 0, 2, 4)  # of four documents so many are returned for the query "short"
 
 
-def arrays(lineup):
-    return lineup.grade, lineup.order, lineup.rank, lineup.returned
+def ranker(i, of_four):
+    def score(query):
+        hidden = (query.id == "short") & (np.arange(len(query.grades)) % 4 >= of_four)
+        return np.where(hidden, -np.inf, query.features[:, i])
+
+    return rankers.Ranker(str(i), score)
 
 
 def plain(lineup):
@@ -76,14 +77,9 @@ def plain(lineup):
 @pytest.mark.parametrize(("method", "n"), [(m, n) for m in rankers.METHODS for n in (2, 3) if (m, n) != ("balanced", 3)])
 def test_equals_the_plain_oracle(method, n):
     queries = list(rankers.generate(queries=5, documents=7, features=4, grades=5, seed=3))
-    lineup = rankers.line_up([*queries, queries[0]._replace(id="short", grades=queries[0].grades[:1],
-                              features=queries[0].features[:1], documents=("1",))])  # fmt: skip
-    short = rankers.line_up([queries[0]._replace(id="shorter")], [rankers.Ranker(f"{i}", some) for i, some in enumerate(SHORT)])
-    lineup = rankers.Lineup(
-        lineup.names,
-        (*lineup.queries, "shorter"),
-        np.append(lineup.offset, lineup.offset[-1] + len(short.grade)),
-        *(np.concatenate([a, b], -1) for a, b in zip(arrays(lineup), arrays(short), strict=True)),
+    one = queries[0]._replace(id="one", grades=queries[0].grades[:1], features=queries[0].features[:1], documents=("1",))
+    lineup = rankers.line_up(
+        [*queries, one, queries[1]._replace(id="short")], [ranker(i, of_four) for i, of_four in enumerate(SHORT)]
     )
     problem = rankers.click_problem(lineup, method=method, depth=5)
     collection = plain(lineup)
@@ -225,6 +221,91 @@ def test_rankers_that_return_the_page_are_alike_to_clicks_at_random_beside_a_sho
         count = 2_000 if method in SLOW else 30_000
         mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method, depth=6), (0, 1, 2), count)
         assert abs(mean[1, 2] - 0.5) < 4.5 * error[1, 2]
+
+
+class Tree:
+    """Stands for the generator: goes through all that it could draw. ``below`` of n is n branches, each as likely."""
+
+    def __init__(self):
+        self.path = []  # [drawn, of how many]
+
+    def walk(self, run):
+        """(chance, what run(rng) returned) for every sequence of draws."""
+        while True:
+            self.at, chance = 0, 1.0
+            found = run(self)
+            for _, n in self.path:
+                chance /= n
+            yield chance, found
+            while self.path and self.path[-1][0] + 1 == self.path[-1][1]:
+                self.path.pop()
+            if not self.path:
+                return
+            self.path[-1][0] += 1
+
+    def below(self, n):
+        if self.at == len(self.path):
+            self.path.append([0, n])
+        self.at += 1
+        return self.path[self.at - 1][0]
+
+
+def chances(method, lists, depth):
+    """For every set of clicked slots, wins[a][b] in the mean over all pages; and the mean credit of pairwise."""
+    lay_out, judge = naive.METHODS[method]
+    n, length = len(lists), naive.slots(depth, lists)
+    law = list(Tree().walk(lambda rng: lay_out(lists, depth, rng)[1]))
+    assert sum(chance for chance, _ in law) == pytest.approx(1.0)
+    for size in range(length + 1):
+        for clicked in itertools.combinations(range(length), size):
+            yield sum(chance * np.array(judge(evidence, list(clicked), n)) for chance, evidence in law)
+
+
+@pytest.mark.parametrize("method", ["team-draft", "neutral-team-draft"])
+@pytest.mark.parametrize(
+    ("lists", "depth"),
+    [
+        (random_rankings(2, 6, 1), 5),
+        ([[0, 1, 2, 3, 4], [0, 1, 2, 4, 3]], 5),  # close rankers
+        ([[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 1, 3]], 4),
+        ([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 3, 2], [3, 0, 1, 2]], 4),  # a party of three against one
+        ([[0, 1, 2, 3], [0, 1, 2, 3], [1, 0, 2, 3]], 3),  # the page ends within a round
+        (random_rankings(4, 5, 2), 4),
+    ],
+)
+def test_whichever_slots_are_clicked_nobody_is_preferred(method, lists, depth):
+    """Exactly, by going through all pages and all sets of clicks."""
+    for wins in chances(method, lists, depth):
+        np.testing.assert_allclose(wins, wins.T, atol=1e-12)
+
+
+def test_the_largest_party_must_not_have_the_upper_slots():
+    """Why a round's documents come in an order that does not hang on who wants them: with captains in a random order, each
+    placing what it wants unless it is there, a click on the first slot would prefer the party of three."""
+    lists = [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3], [3, 2, 1, 0]]
+    first = [lists[order[0]][0] for order in itertools.permutations(range(4))]
+    assert first.count(0) == 3 * first.count(3)
+    wins = next(itertools.islice(chances("neutral-team-draft", lists, 4), 1, 2))  # a click on the first slot
+    assert wins[0, 3] == wins[3, 0]
+
+
+def test_neutral_leaves_out_what_all_agree_on():
+    """Two rankers that differ in the last two documents: only clicks there tell them apart."""
+    lists = [[0, 1, 2, 3], [0, 1, 3, 2]]
+    for _, (shown, parties) in Tree().walk(lambda rng: naive.neutral_team_draft(lists, 4, rng)):
+        assert shown[:2] == [0, 1] and parties[:2] == [[0, 1], [0, 1]]
+        assert sorted(map(tuple, parties[2:])) == [(0,), (1,)]
+
+
+def test_pairwise_credit_is_fair_in_the_mean_though_its_sign_is_not():
+    lists = random_rankings(2, 5, 5)
+    table = list(Tree().walk(lambda rng: naive.pairwise(lists, 4, rng)[1]))
+    worst = max(abs(wins[0, 1] - wins[1, 0]) for wins in chances("pairwise", lists, 4))
+    assert 0.02 < worst < 0.5  # by the sign
+    for size in range(5):
+        for clicked in itertools.combinations(range(4), size):
+            credit = sum(chance * np.array(naive.agreement(evidence, list(clicked), 2)) for chance, evidence in table)
+            assert credit[0] == pytest.approx(credit[1])
 
 
 def test_words_for_wrong_methods():

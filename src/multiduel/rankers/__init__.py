@@ -21,7 +21,7 @@ _HOMES = {
     "letor": ("read_letor", "read_run"),
     "lineup": ("Lineup", "Ranker", "feature", "line_up", "run_file"),
     "matrix": ("Estimate", "estimate_matrix"),
-    "multileaving": ("METHODS",),
+    "multileaving": ("METHODS", "TIES"),
     "submatrix": ("take", "total_order"),
     "click_world": ("ClickWorld",),
     "world": ("ClickProblem", "click_problem"),
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from multiduel.rankers.matrix import Estimate as Estimate
     from multiduel.rankers.matrix import estimate_matrix as estimate_matrix
     from multiduel.rankers.multileaving import METHODS as METHODS
+    from multiduel.rankers.multileaving import TIES as TIES
     from multiduel.rankers.submatrix import take as take
     from multiduel.rankers.submatrix import total_order as total_order
     from multiduel.rankers.world import ClickProblem as ClickProblem

@@ -21,9 +21,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.inputs import BadInput
 from multiduel.kernels.random import uniform
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, page_length, release
-
-NOWHERE = 1e9  # the rank of a document that a ranker did not return
+from multiduel.rankers.multileaving.contract import NOWHERE, Flags, Positions, judge, lay_out, page_length, release
 
 
 class Balanced(NamedTuple):

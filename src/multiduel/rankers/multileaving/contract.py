@@ -22,6 +22,8 @@ from multiduel.kernels.dispatch import generic, kernel
 Positions = NDArray[np.int16]
 Flags = NDArray[np.uint8]
 
+NOWHERE = 1e9  # the rank, as evidence, of a document that a ranker did not return
+
 
 @generic
 def lay_out(
