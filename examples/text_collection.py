@@ -2,8 +2,8 @@
 
     pip install bm25s rank_bm25 scikit-learn      # each is used where it is installed
 
-Documents are about subtopics of topics, long or short; some only repeat a topic's words (spam). A query asks for a subtopic. Nothing
-is downloaded: the same seed makes the same collection.
+Documents are about subtopics of topics, long or short; some only repeat a topic's words (spam). A query asks for a subtopic.
+Nothing is downloaded: the same seed makes the same collection.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ from multiduel.inputs import BadInput, choice, shortened, whole
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
-from multiduel.rankers.multileaving import METHOD, METHODS, TIES, WHOLE_CLICKS, check_method, judge, lay_out
+from multiduel.rankers.multileaving import METHOD, METHODS, TIES, WHOLE_CLICKS, WHOLE_PAGES, check_method, judge, lay_out
 from multiduel.rankers.multileaving.contract import Flags, Positions
 
 FORMAT = "multiduel-impression-2"
@@ -97,17 +98,19 @@ def multileave(
             raise BadInput(f"'names' must have a name for every arm. Got none for arm {arm}.")
     if policy is not None and round is None:
         raise BadInput("'policy' goes with the Slate that its 'ask' returned. Got other arms.")
+    seed = secrets.randbits(64) if seed is None else whole("seed", seed, 0, of="multileave")
     about = {
         "format": FORMAT,
         "method": method,
         "ties": ties,
+        "seed": seed,
         "round": round,
         "policy": None if policy is None else policy.fingerprint,
         "slate": arms,
         "rankers": [str(arm) if names is None else str(names[arm]) for arm in arms],
     }
     lists = [_documents(arm, rankings[arm]) for arm in arms]
-    drawn = np.random.SeedSequence(None if seed is None else whole("seed", seed, 0, of="multileave"))
+    drawn = np.random.SeedSequence(seed)
     union = list(dict.fromkeys(document for ranking in lists for document in ranking))
     if len(union) > MOST_DOCUMENTS:
         raise BadInput(f"The rankings may have at most {MOST_DOCUMENTS} documents together. Got {len(union)}.")
@@ -123,6 +126,34 @@ def multileave(
     lay.prepare(*args)
     count = lay.call(*args)
     return Impression({**about, "documents": [union[d] for d in shown[:count]], "evidence": evidence[:count].tolist()})
+
+
+def more(
+    impression: Impression, rankings: Mapping[int, Sequence[Document]] | Sequence[Sequence[Document]], *, length: int = 10
+) -> Impression:
+    """The page continued by ``length`` documents: one list still, told once with all its clicks.
+
+    Its beginning is what was shown: the same draws are made again and then go on. ``rankings`` must be those of the first page,
+    or longer ones that begin with them. ``optimised`` and ``greedy`` choose whole pages and cannot go on.
+    """
+    method, arms, documents, _ = _read(impression)
+    if method in WHOLE_PAGES:
+        raise BadInput(f"'{method}' chooses whole pages, and cannot continue one.")
+    whole("length", length, 1, of="more")
+    names = dict(zip(arms, impression["rankers"], strict=True))
+    options: dict[str, Any] = {"method": method, "ties": impression["ties"], "seed": impression["seed"]}
+    longer = multileave(rankings, arms, length=len(documents) + length, **options)
+    if longer["documents"][: len(documents)] != documents:
+        raise BadInput("A page can be continued by the rankings that it was made of. These begin otherwise.")
+    kept = {"round": impression["round"], "policy": impression["policy"], "rankers": list(names.values())}
+    return Impression({**longer, **kept})
+
+
+def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) -> dict[Document, float]:
+    """Clicks with weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it."""
+    documents = _read(impression)[2]
+    clicked = _weights(METHOD, documents, list(clicks))
+    return {document: math.log2(2.0 + k) for k, document in enumerate(documents) if clicked[k] > 0.0}
 
 
 def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
@@ -164,7 +195,7 @@ def judge_once(method: Any, evidence: Floats, clicked: Floats, length: int, plac
 
 
 def _documents(arm: int, ranking: Sequence[Document]) -> list[Document]:
-    documents = [_document(document) for document in ranking]
+    documents = [read_document(document) for document in ranking]
     for given, document in zip(ranking, documents, strict=True):
         if document is None:
             raise BadInput(f"A document must be a string or a whole number. Arm {arm} returned {given!r}.")
@@ -174,7 +205,7 @@ def _documents(arm: int, ranking: Sequence[Document]) -> list[Document]:
     return documents  # type: ignore[return-value]
 
 
-def _document(given: Any) -> Document | None:
+def read_document(given: Any) -> Document | None:
     """As JSON knows it: NumPy's numbers and words become Python's. None for what is no document."""
     if isinstance(given, str):
         return str(given)
@@ -187,7 +218,7 @@ def _weights(method: str, documents: list[Document], clicks: Clicks) -> Floats:
     if isinstance(clicks, str):
         raise BadInput(f"'clicks' must be a list of documents. Got the text {clicks!r}.")
     for given in clicks:
-        document = _document(given)
+        document = read_document(given)
         if document is None or document not in slot:
             raise BadInput(
                 f"Only documents that were shown can be clicked. Got {shortened(given)}; the page showed {shortened(documents)}."
@@ -223,8 +254,9 @@ def _read(impression: Mapping[str, Any]) -> tuple[str, list[int], list[Document]
         good = good and all(isinstance(arm, int) and not isinstance(arm, bool) for arm in arms)
         good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms) == len(impression["rankers"])
         round, policy = impression["round"], impression["policy"]
+        good = good and type(impression["seed"]) is int and impression["seed"] >= 0
         good = good and (round is None or type(round) is int) and (policy is None or isinstance(policy, str))
-        if not good or not all(_document(document) == document for document in documents):
+        if not good or not all(read_document(document) == document for document in documents):
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BadInput(f"'impression' must be what 'multileave' returned ({FORMAT}). Got something else.") from None
