@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="LETOR/svmlight files, gzip'd or not.")]
+Files = Annotated[
+    list[Path] | None, typer.Argument(metavar="FILE...", help="LETOR/svmlight files, gzip'd or not; none with --qrels.")
+]
+Qrels = Annotated[Path | None, typer.Option(help="TREC judgements instead of files: the rankers are the runs alone.")]
 Clicks = Annotated[
     str, typer.Option(help="perfect, navigational, informational, position-based, random, or a JSON file of tables.")
 ]
@@ -42,7 +45,8 @@ def rankers() -> None:
 
 @app.command()
 def matrix(
-    files: Files,
+    *,
+    files: Files = None,
     out: Annotated[Path, typer.Option(help="The matrix; beside it come OUT.errors.csv and OUT.json.")],
     clicks: Clicks = "informational",
     method: Method = None,
@@ -51,6 +55,7 @@ def matrix(
     depth: Depth = 10,
     direction: Direction = "descending",
     run: Runs = None,
+    qrels: Qrels = None,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
@@ -64,7 +69,7 @@ def matrix(
         raise BadInput(f"'--out' must name a .csv file. Got '{out}'.")
     for path in written_beside(out):
         refuse_unwritable(path)
-    lineup = _lineup(files, direction, run or [])
+    lineup = _lineup(files or [], direction, run or [], qrels)
     problem = click_problem(lineup, clicks=clicks, depth=depth, **_given(method=method, ties=ties))
     parts = out.with_suffix(".parts")
     label = f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs"
@@ -121,7 +126,8 @@ def submatrix(
 
 @app.command()
 def live(
-    files: Files,
+    *,
+    files: Files = None,
     matrix: Annotated[Path, typer.Option(help="P.csv that regret is counted by; its names pick the rankers.")],
     policy: Annotated[list[str], typer.Option(help="See 'multiduel policies'; may be repeated.")],
     slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
@@ -136,6 +142,7 @@ def live(
     depth: Annotated[int | None, typer.Option(min=1, help="Slots of a page; those of the matrix if not given.")] = None,
     direction: Direction = "descending",
     run: Runs = None,
+    qrels: Qrels = None,
     seed: Seed = 0,
     threads: Threads = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The numbers.")] = None,
@@ -154,7 +161,7 @@ def live(
         refuse_unwritable(json_file)
     reference = read_csv(matrix)
     specs = [find(name) for name in policy]
-    lineup = _lineup(files, direction, run or [])
+    lineup = _lineup(files or [], direction, run or [], qrels)
     problem = click_problem_of(matrix, lineup, reference, **_given(clicks=clicks, method=method, ties=ties, depth=depth))
     best = {"condorcet": () if reference.winner is None else (reference.winner,), "borda": reference.borda_winners}
     winners = best.get(benchmark, reference.copeland_winners)
@@ -201,18 +208,23 @@ def generate(
     print(f"Wrote {out}: {queries} queries, {write_letor(corpus, out)} documents")
 
 
-def _lineup(files: list[Path], direction: str, runs: list[Path]) -> Lineup:
+def _lineup(files: list[Path], direction: str, runs: list[Path], qrels: Path | None) -> Lineup:
     # Ties within a ranker are ordered by a fixed seed, so that 'matrix' and 'live' always mean the same rankers.
     from multiduel.rankers.letor import read_letor
     from multiduel.rankers.lineup import line_up, run_file
+    from multiduel.rankers.trec import judged_queries
 
-    features = line_up(read_letor(*files), direction=direction)
-    if not runs:
-        return features
-    retrieved = line_up(read_letor(*files), [run_file(path) for path in runs])
+    if qrels is not None and (files or not runs):
+        raise BadInput("'--qrels' goes with '--run', one or more, and without files of features.")
+    if qrels is None and not files:
+        raise BadInput("The rankers come from files of features, or from '--qrels' with '--run'. Got neither.")
+    if qrels is None and not runs:
+        return line_up(read_letor(*files), direction=direction)
+    queries = read_letor(*files) if qrels is None else judged_queries(qrels, runs)
+    retrieved = line_up(queries, [run_file(path) for path in runs])
     for name, count in zip(retrieved.names, retrieved.answered, strict=True):
         print(f"{name}: documents for {count} of {len(retrieved.queries)} queries")
-    return features.join(retrieved)
+    return retrieved if qrels is not None else line_up(read_letor(*files), direction=direction).join(retrieved)
 
 
 def _given(**options: Any) -> dict[str, Any]:

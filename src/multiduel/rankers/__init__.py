@@ -19,7 +19,8 @@ _HOMES = {
     "clicks": ("ClickModel", "click_model", "click_table"),
     "corpus": ("Query", "generate", "write_letor"),
     "impression": ("Impression", "credit", "more", "multileave", "position_weights"),
-    "letor": ("read_letor", "read_run"),
+    "letor": ("read_letor",),
+    "trec": ("judged_queries", "read_qrels", "read_run"),
     "log": ("Log",),
     "replay": ("Replay",),
     "exchange": ("export_parquet", "import_table", "import_ubi"),
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from multiduel.rankers.impression import multileave as multileave
     from multiduel.rankers.impression import position_weights as position_weights
     from multiduel.rankers.letor import read_letor as read_letor
-    from multiduel.rankers.letor import read_run as read_run
     from multiduel.rankers.lineup import Lineup as Lineup
     from multiduel.rankers.lineup import Ranker as Ranker
     from multiduel.rankers.lineup import feature as feature
@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from multiduel.rankers.replay import Replay as Replay
     from multiduel.rankers.submatrix import take as take
     from multiduel.rankers.submatrix import total_order as total_order
+    from multiduel.rankers.trec import judged_queries as judged_queries
+    from multiduel.rankers.trec import read_qrels as read_qrels
+    from multiduel.rankers.trec import read_run as read_run
     from multiduel.rankers.world import ClickProblem as ClickProblem
     from multiduel.rankers.world import click_problem as click_problem
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from multiduel.arrays import Floats, Ints
 from multiduel.inputs import BadInput
 from multiduel.rankers.corpus import Query
-from multiduel.rankers.letor import each, read_run
+from multiduel.rankers.letor import each
 from multiduel.rankers.multileaving.contract import Positions
+from multiduel.rankers.trec import run_scores
 
 DIRECTIONS = ("descending", "ascending", "both")
 
@@ -46,15 +47,16 @@ def feature(number: int, *, ascending: bool = False) -> Ranker:
     return Ranker(f"f{number}-asc" if ascending else f"f{number}", score)
 
 
-def run_file(path: str | os.PathLike[str], *, name: str = "") -> Ranker:
-    """Documents by a TREC run; those that it did not retrieve it does not return."""
-    scores = read_run(path)
+def run_file(source: Any, *, name: str = "") -> Ranker:
+    """Documents by a TREC run: a file, {query: {document: score}}, or ranx's. What it did not retrieve it does not return."""
+    scores = run_scores(source)
 
     def score(query: Query) -> Floats:
         of_query = scores.get(query.id, {})
         return np.array([of_query.get(document, -np.inf) for document in query.documents])
 
-    return Ranker(name or Path(path).name, score)
+    named = Path(source).name if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
+    return Ranker(name or named or "run", score)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
