@@ -39,16 +39,18 @@ def make_collection(*, documents: int = 1200, queries: int = 150, seed: int = 0)
     topic = [rest[t * WORDS : (t + 1) * WORDS] for t in range(TOPICS)]
     rest = rest[TOPICS * WORDS :]
     subtopic = {(t, s): rest[(t * SUBTOPICS + s) * WORDS :][:WORDS] for t in range(TOPICS) for s in range(SUBTOPICS)}
-    law = 1.0 / np.arange(1.0, len(common) + 1.0)
-    law /= law.sum()
+    law = np.cumsum(1.0 / np.arange(1.0, len(common) + 1.0))  # Zipf's
+    law /= law[-1]
     titles, texts, about = [], [], []
     for _ in range(documents):
         t, s, spam = int(rng.integers(TOPICS)), int(rng.integers(SUBTOPICS)), bool(rng.random() < 0.2)
         length, focus = int(rng.lognormal(4.0, 0.7)) + 10, float(rng.uniform(0.05, 0.4))
-        own = topic[t] * 2 if spam else topic[t] + subtopic[t, s]
-        text = [str(rng.choice(own)) if rng.random() < focus else str(rng.choice(common, p=law)) for _ in range(length)]
-        good = [*rng.choice(topic[t], 1), *rng.choice(subtopic[t, s], 2)]
-        titles.append([str(word) for word in (rng.choice(topic[t], 3) if spam else good)])
+        own = topic[t] if spam else topic[t] + subtopic[t, s]
+        on_topic, which = rng.random(length) < focus, rng.integers(len(own), size=length)
+        other = np.minimum(np.searchsorted(law, rng.random(length)), len(common) - 1)
+        text = [own[w] if on else common[o] for on, w, o in zip(on_topic, which, other, strict=True)]
+        good = [topic[t][rng.integers(WORDS)], *(subtopic[t, s][w] for w in rng.integers(WORDS, size=2))]
+        titles.append([topic[t][w] for w in rng.integers(WORDS, size=3)] if spam else good)
         texts.append(text)
         about.append((t, s, spam, focus))
     asked, grades = {}, {}

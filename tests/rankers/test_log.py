@@ -193,12 +193,12 @@ def test_other_bad_input(tmp_path):
         with pytest.raises(BadInput, match=words):
             call()
     log.shown(rankers.multileave(RANKINGS[:1], names=NAMES))
-    with pytest.raises(BadInput, match="at least two rankers. Got 1"):
+    with pytest.raises(BadInput, match=r"at least two rankers\. Got 1"):
         rankers.analyse(log)
     broken = rankers.Log(tmp_path / "d")
     broken.shown(rankers.multileave(RANKINGS, names=NAMES))
     change(broken, 0, page={"documents": [], "slate": []})
-    with pytest.raises(BadInput, match="Page '.*' of the log: 'impression' must be"):
+    with pytest.raises(BadInput, match=r"Page '.*' of the log: 'impression' must be"):
         rankers.analyse(broken)
 
 

@@ -109,7 +109,7 @@ def _write(log: Log, id: str, rows: list[tuple[int, dict[str, Any]]], where: str
         raise BadInput(f"{where}, page '{id}': a page shows a document once. Got {shortened(documents)}.")
     teams = [[name for name in row["ranker"].split("|") if name] for _, row in ordered]
     named = [name for name in first.get("rankers", "").split("|") if name]
-    names = sorted({*named, *(name for team in teams for name in team)}) if not named else named
+    names = named or sorted({name for team in teams for name in team})
     for team in teams:
         for name in team:
             if name not in names:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from multiduel.inference.words import percent
 from multiduel.rankers.analysis import Analysis, Moment
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 260, 60, 16, 16, 40
@@ -52,7 +53,9 @@ def settled_words(analysis: Analysis) -> str:
     if moment is None:
         what = "pages" if analysis.unit == "impression" else analysis.unit + "s"
         return f"Still needed: {str(analysis.forecast).replace('answers', what)}."
-    who = f"that '{analysis.names[moment.leader]}' is best" if moment.kind == "winner" else "that no ranker beats all others"
+    give = f", give or take {percent(analysis.margin)}," if analysis.margin else ""
+    best = f"that '{analysis.names[moment.leader]}' is best{give}"
+    who = best if moment.kind == "winner" else "that no ranker beats all others"
     return f"It was certain {who} after {moment.pages:,} pages for {moment.users:,} users, on {_date(moment)}."
 
 
