@@ -111,5 +111,6 @@ def log(rows):
     row = rows[0]
     return (
         f"Analysing {row['pages']:,} pages of {row['users']:,} users ({row['megabytes']:,.0f} MB) takes "
-        f"{row['seconds']:,.0f} s of one core and {row['peak_mb']:,.0f} MB of memory, {row['before_mb']:,.0f} MB of which were in use before."
+        f"{row['seconds']:,.0f} s of one core and {row['peak_mb']:,.0f} MB of memory, of which {row['before_mb']:,.0f} MB were "
+        "in use before."
     )

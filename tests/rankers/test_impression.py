@@ -155,6 +155,7 @@ def test_bad_input_is_named():
     for call, words in (
         (lambda: rankers.multileave(RANKINGS, (0, 3)), "Got none for arm 3"),
         (lambda: rankers.multileave(RANKINGS, (0, 0)), "each once"),
+        (lambda: rankers.multileave(RANKINGS, [1, [0, 1]]), "must be the Slate that 'ask' returned, or arms"),
         (lambda: rankers.multileave(RANKINGS, ()), "at least one arm"),
         (lambda: rankers.multileave([["a", "a"]]), "Arm 0 returned 'a' twice"),
         (lambda: rankers.multileave([[1.5]]), "a string or a whole number"),

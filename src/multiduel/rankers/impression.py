@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -88,7 +89,10 @@ def multileave(
     length = whole("length", length, 1, of="multileave")
     round, shown_arms = slate if isinstance(slate, Slate) else (None, slate)
     keys = list(rankings) if isinstance(rankings, Mapping) else list(range(len(rankings)))
-    arms = [int(arm) for arm in (keys if shown_arms is None else shown_arms)]
+    try:
+        arms = [operator.index(arm) for arm in (keys if shown_arms is None else shown_arms)]
+    except TypeError:
+        raise BadInput(f"'slate' must be the Slate that 'ask' returned, or arms. Got {shortened(slate)}.") from None
     if not arms or len(set(arms)) < len(arms):
         raise BadInput(f"'slate' must name at least one arm, each once. Got {arms}.")
     for arm in arms:

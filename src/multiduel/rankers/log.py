@@ -91,8 +91,9 @@ class Log:
         try:
             with _locked(self.path) as file:
                 size = os.lseek(file, 0, os.SEEK_END)
-                if size and os.pread(file, 1, size - 1) != b"\n":
-                    line = b"\n" + line  # somebody was cut off
+                if size:
+                    os.lseek(file, size - 1, os.SEEK_SET)
+                    line = line if os.read(file, 1) == b"\n" else b"\n" + line  # somebody was cut off
                 while line:
                     line = line[os.write(file, line) :]
         except OSError as error:
