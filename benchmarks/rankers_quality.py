@@ -3,11 +3,13 @@
     PYTHONPATH=src python benchmarks/rankers_quality.py measure FOLDER   # with mq2008.svm.gz and mslr_web_fold1_sample.svm.gz
     PYTHONPATH=src python benchmarks/rankers_quality.py page             # docs/rankers.md from rankers.json and the template
 
-One thread. What was measured is kept in rankers.json, part by part; remove a part to measure it again.
+One thread. What was measured is kept in rankers.json; remove it to measure it again. ``measure FOLDER fairness:greedy``
+measures one method of a part, ``sensitivity:greedy@text`` one method on one of its collections, ``play:mdb`` one policy.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import resource
 import sys
@@ -59,14 +61,15 @@ def worst(mean, spread, users, pairs=None):
     return found
 
 
-def close_pair(lineup, least=0.004):
-    """Of the best dozen by NDCG, the two that most often show the same document in the same slot, NDCG apart by ``least``."""
+@functools.cache
+def close_pair(lineup):
+    """Of the best dozen by NDCG, the two that most often show the same document in the same slot, NDCG apart by 2 % of it."""
     ndcg = lineup.ndcg()
     best = np.argsort(-ndcg)[:12]
     agreement = {}
     for i in best:
         for j in best:
-            if ndcg[i] > ndcg[j] + least:
+            if ndcg[i] > 1.02 * ndcg[j]:
                 same = 0.0
                 for q, (lo, hi) in enumerate(zip(lineup.offset[:-1], lineup.offset[1:], strict=True)):
                     top = min(10, hi - lo, lineup.returned[i, q], lineup.returned[j, q])
@@ -82,11 +85,13 @@ def slate_with(lineup, pair, m):
     return [*pair, *(others[k] for k in np.linspace(0, len(others) - 1, m - 2).astype(int))] if m > 2 else list(pair)
 
 
-def methods(m):
-    return [name for name in rankers.METHODS if m == 2 or name not in TWO_ONLY]
+def settings(only):
+    for name in [only] if only else rankers.METHODS:
+        for m in SIZES[:1] if name in TWO_ONLY else SIZES:
+            yield m, name
 
 
-def fairness(worlds):
+def fairness(worlds, only=None):
     rows = []
     lineup = worlds["MQ2008"]
     one = [np.roll(np.arange(6), -shift) for shift in range(8)]  # one query whose rankings are shifted: balanced falls for it
@@ -95,23 +100,22 @@ def fairness(worlds):
         [rankers.Ranker(str(k), lambda _, o=o: -np.argsort(o).astype(float)) for k, o in enumerate(one)],
     )
     twins = lineup.take([int(np.argmax(lineup.ndcg()))])
-    for m in SIZES:
-        for name in methods(m):
-            users = 3_000 if name in SLOW else 30_000
-            row = {"m": m, "method": name, "users": users}
-            blind = rankers.click_table([[0.8], [0.6], [0.4], [0.2]], 0.3, grades=1)
-            row["shifted"] = worst(*count(rankers.click_problem(shifted, clicks=blind, method=name), range(m), users), users)
-            grades = int(lineup.grade.max()) + 1
-            blind = rankers.click_table(np.tile([[0.8], [0.6], [0.4], [0.2]], (1, grades)), 0.3, grades=grades)
-            slate = slate_with(lineup, close_pair(lineup)[0], m)
-            row["random"] = worst(*count(rankers.click_problem(lineup, clicks=blind, method=name), slate, users), users)
-            others = lineup.take(slate[2:]) if m > 2 else None
-            same = rankers.Lineup(("a",), *twins_of(twins)).join(rankers.Lineup(("b",), *twins_of(twins)))
-            same = same.join(others) if others is not None else same
-            found = count(rankers.click_problem(same, clicks="navigational", method=name), range(m), users)
-            row["equal"] = worst(*found, users, {(0, 1)})
-            rows.append(row)
-            print(row, flush=True)
+    for m, name in settings(only):
+        users = 3_000 if name in SLOW else 30_000
+        row = {"m": m, "method": name, "users": users}
+        blind = rankers.click_table([[0.8], [0.6], [0.4], [0.2]], 0.3, grades=1)
+        row["shifted"] = worst(*count(rankers.click_problem(shifted, clicks=blind, method=name), range(m), users), users)
+        grades = int(lineup.grade.max()) + 1
+        blind = rankers.click_table(np.tile([[0.8], [0.6], [0.4], [0.2]], (1, grades)), 0.3, grades=grades)
+        slate = slate_with(lineup, close_pair(lineup)[0], m)
+        row["random"] = worst(*count(rankers.click_problem(lineup, clicks=blind, method=name), slate, users), users)
+        others = lineup.take(slate[2:]) if m > 2 else None
+        same = rankers.Lineup(("a",), *twins_of(twins)).join(rankers.Lineup(("b",), *twins_of(twins)))
+        same = same.join(others) if others is not None else same
+        found = count(rankers.click_problem(same, clicks="navigational", method=name), range(m), users)
+        row["equal"] = worst(*found, users, {(0, 1)})
+        rows.append(row)
+        print(row, flush=True)
     return rows
 
 
@@ -119,27 +123,28 @@ def twins_of(lineup):
     return lineup.queries, lineup.offset, lineup.grade, lineup.order, lineup.rank, lineup.returned
 
 
-def sensitivity(worlds):
+def sensitivity(worlds, only=None):
     rows = []
-    for data, lineup in worlds.items():
+    only, _, where = (only or "").partition("@")
+    for data in [where] if where else ("MQ2008", "text"):
+        lineup = worlds[data]
         pair, agreement = close_pair(lineup)
-        for m in SIZES:
-            for name in methods(m):
-                users = 6_000 if name in SLOW else 60_000
-                start = time.process_time()
-                problem = rankers.click_problem(lineup, clicks=USERS[data], method=name)
-                mean, spread = count(problem, slate_with(lineup, pair, m), users)
-                seconds = time.process_time() - start
-                gap, sd = mean[0, 1] - 0.5, spread[0, 1]
-                row = {"data": data, "m": m, "method": name, "gap": gap, "spread": sd, "users": users, "seconds": seconds}
-                row |= {"pair": [lineup.names[arm] for arm in pair], "agreement": agreement, "z": gap / (sd / users**0.5)}
-                row["z_per_1000"], row["needed"] = gap / sd * 1000**0.5, POWER * (sd / gap) ** 2 if gap > 0 else None
-                rows.append(row)
-                print(row, flush=True)
+        for m, name in settings(only):
+            users = 6_000 if name in SLOW else 60_000
+            start = time.process_time()
+            problem = rankers.click_problem(lineup, clicks=USERS[data], method=name)
+            mean, spread = count(problem, slate_with(lineup, pair, m), users)
+            seconds = time.process_time() - start
+            gap, sd = mean[0, 1] - 0.5, spread[0, 1]
+            row = {"data": data, "m": m, "method": name, "gap": gap, "spread": sd, "users": users, "seconds": seconds}
+            row |= {"pair": [lineup.names[arm] for arm in pair], "agreement": agreement, "z": gap / (sd / users**0.5)}
+            row["z_per_1000"], row["needed"] = gap / sd * 1000**0.5, POWER * (sd / gap) ** 2 if gap > 0 else None
+            rows.append(row)
+            print(row, flush=True)
     return rows
 
 
-def play(worlds, horizon=20_000, runs=4):
+def play(worlds, only=None, horizon=20_000, runs=4):
     """Four policies against the click world, by method and ties, the same seeds: regret by the old method's matrix."""
     lineup = worlds["MQ2008"]
     kept = lineup.take(np.argsort(-lineup.ndcg())[::3])
@@ -149,7 +154,7 @@ def play(worlds, horizon=20_000, runs=4):
     for method in ("team-draft", "neutral-team-draft"):
         for ties in rankers.TIES:
             world = rankers.click_problem(kept, clicks=clicks, method=method, ties=ties, reference=reference)
-            for policy in ("multi-rucb", "mdb", "ind-self-sparring", "rmed1"):
+            for policy in [only] if only else ("multi-rucb", "mdb", "ind-self-sparring", "rmed1"):
                 for m in (2, 8):
                     if policy == "rmed1" and m > 2:
                         continue
@@ -214,27 +219,43 @@ PARTS = {"sensitivity": sensitivity, "fairness": fairness, "play": play, "flips"
 
 
 def measure(folder, names):
-    made = text_collection.make_collection()
-    worlds = {"MQ2008": rankers.line_up(rankers.read_letor(folder / "mq2008.svm.gz"))}
-    worlds["text"] = text_collection.line_up(made, text_collection.searchers(made, libraries=False))
-    for name in names or PARTS:  # each as it is asked for
-        store = json.loads(STORE.read_text()) if STORE.exists() else {}
-        if name in store:
+    worlds = Worlds(folder)
+    for wanted in names or PARTS:
+        name, _, only = wanted.partition(":")
+        known = stored().get(name, {"rows": [], "cpu_seconds": 0.0})
+        what, _, where = only.partition("@")
+        if any(not only or (what in row.values() and (not where or row["data"] == where)) for row in known["rows"]):
             continue
-        if name == "flips":
-            worlds["MSLR"] = rankers.line_up(rankers.read_letor(folder / "mslr_web_fold1_sample.svm.gz"))
         start = time.process_time()
-        chosen = {key: worlds[key] for key in ("MQ2008", "text")} if name == "sensitivity" else worlds
-        rows = PARTS[name](chosen)
-        store = json.loads(STORE.read_text()) if STORE.exists() else {}
-        store[name] = {"rows": rows, "cpu_seconds": round(time.process_time() - start, 1)}
-        STORE.write_text(json.dumps(store, indent=1) + "\n")
+        rows = PARTS[name](worlds, only) if only else PARTS[name](worlds)
+        seconds = round(known["cpu_seconds"] + time.process_time() - start, 1)
+        STORE.write_text(json.dumps(stored() | {name: {"rows": known["rows"] + rows, "cpu_seconds": seconds}}, indent=1) + "\n")
+
+
+class Worlds(dict):
+    """The collections, read when they are needed."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __missing__(self, name):
+        if name == "text":
+            made = text_collection.make_collection()
+            self[name] = text_collection.line_up(made, text_collection.searchers(made, libraries=False))
+        else:
+            file = {"MQ2008": "mq2008", "MSLR": "mslr_web_fold1_sample"}[name]
+            self[name] = rankers.line_up(rankers.read_letor(self.folder / f"{file}.svm.gz"))
+        return self[name]
+
+
+def stored():
+    return json.loads(STORE.read_text()) if STORE.exists() else {}
 
 
 def page():
     import rankers_page
 
-    rankers_page.write(json.loads(STORE.read_text()), TEMPLATE.read_text(), PAGE)
+    rankers_page.write(stored(), TEMPLATE.read_text(), PAGE)
 
 
 if __name__ == "__main__":
