@@ -19,7 +19,7 @@ import numpy as np
 from multiduel import rankers
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import place, reseed
-from multiduel.rankers.matrix import count_wins
+from multiduel.rankers.matrix import SUMS, count_wins
 from tests.naive import rankers as naive
 
 
@@ -49,17 +49,17 @@ def compiled(problem: rankers.ClickProblem, slate: np.ndarray) -> tuple[float, l
     run = entry(count_wins, world, problem.method, type(world.method))
     first = []
     for t in range(1, 6):
-        wins, total, squares = np.zeros((3, m, m))
-        run.call(world, np.uint64(1), t, 1, slate, wins, total, squares)
-        first.append(total)
-    wins, total, squares = np.zeros((3, m, m))
+        wins, sums = np.zeros((m, m)), np.zeros((SUMS, m, m))
+        run.call(world, np.uint64(1), t, 1, slate, wins, sums)
+        first.append(sums[0])
+    wins, sums = np.zeros((m, m)), np.zeros((SUMS, m, m))
     rate = 0.0
     for _ in range(3):  # the best of three: other work on the machine only slows down
         count, seconds = 500, 0.0
         while seconds < 0.2:
             count *= 2
             start = time.thread_time()
-            run.call(world, np.uint64(1), 1, count, slate, wins, total, squares)
+            run.call(world, np.uint64(1), 1, count, slate, wins, sums)
             seconds = time.thread_time() - start
         rate = max(rate, count / seconds)
     return rate, first

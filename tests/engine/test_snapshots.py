@@ -45,6 +45,8 @@ def test_every_policy_and_machine_declares_what_its_state_may_hold(spec):
         ("n_arms", 10**9, "'n_arms' must be from 1"),
         ("n_arms", 6, "'labels' must name 6 arms"),
         ("labels", [0, 1, 2, 3, 3], "every arm once"),
+        ("fingerprint", "xyz", "16 hexadecimal digits"),
+        ("fingerprint", 7, "'fingerprint' is missing or no str"),
         ("labels", [0, 1, 2, 3, 4.0], "'labels' must be from 0 to 4"),
         ("labels", [False, 1, 2, 3, 4], "'labels' must be from 0 to 4"),
         ("rng", [0, 0, 0, 0], "not all of them 0"),

@@ -1,7 +1,8 @@
 """Clicks, interleaving and multileaving as plainly as they are described: lists, dictionaries, full enumeration.
 
-Rankings are lists of documents, best first. Each method is (lay_out, judge): lay_out(rankings, depth, rng) returns the
-shown documents and, per slot, whatever the judge needs; judge(evidence, clicked slots, n) returns n x n wins.
+Rankings are lists of the documents that each ranker returned, best first. Each method is (lay_out, judge):
+lay_out(rankings, depth, rng) returns the shown documents and, per slot, whatever the judge needs; judge(evidence,
+clicked slots, n) returns n x n wins.
 """
 
 import itertools
@@ -10,12 +11,23 @@ from tests.naive.stream import NaiveStream
 
 
 def first_free(ranking, shown):
-    return next(document for document in ranking if document not in shown)
+    """None if the ranker has nothing left."""
+    return next((document for document in ranking if document not in shown), None)
+
+
+def slots(depth, rankings):
+    """How long the page is."""
+    return min(depth, len(set().union(*rankings)))
+
+
+def able(rankings, shown):
+    """Who has a document left."""
+    return [place for place, ranking in enumerate(rankings) if first_free(ranking, shown) is not None]
 
 
 def ranks(document, rankings):
-    """From 1, in each ranking."""
-    return [ranking.index(document) + 1 for ranking in rankings]
+    """From 1, in each ranking; far below for a document that it does not hold."""
+    return [ranking.index(document) + 1 if document in ranking else float("inf") for ranking in rankings]
 
 
 def compare_credit(credit):
@@ -31,14 +43,16 @@ def compare_credit(credit):
 def team_draft(rankings, depth, rng):
     n = len(rankings)
     turn = list(range(n))
-    shown, teams = [], []
-    while len(shown) < min(depth, len(rankings[0])):
-        seat = len(shown) % n
+    shown, teams, seat = [], [], 0
+    while len(shown) < slots(depth, rankings):
         other = seat + rng.below(n - seat)
         turn[seat], turn[other] = turn[other], turn[seat]
         captain = turn[seat]
-        shown.append(first_free(rankings[captain], shown))
-        teams.append(captain)
+        seat = (seat + 1) % n
+        document = first_free(rankings[captain], shown)
+        if document is not None:
+            shown.append(document)
+            teams.append(captain)
     return shown, teams
 
 
@@ -53,11 +67,11 @@ def softmax(ranking, shown, tau=3.0):
 
 
 def probabilistic(rankings, depth, rng):
-    n = len(rankings)
     shown, teams, shares = [], [], []
-    while len(shown) < min(depth, len(rankings[0])):
+    while len(shown) < slots(depth, rankings):
         laws = [softmax(ranking, shown) for ranking in rankings]
-        place = rng.below(n)
+        those = able(rankings, shown)
+        place = those[rng.below(len(those))]
         left = rng.uniform()
         for document, chance in laws[place].items():  # best first
             left -= chance
@@ -65,15 +79,15 @@ def probabilistic(rankings, depth, rng):
             if left < 0.0:
                 break
         document = drawn
-        total = sum(law[document] for law in laws)
+        total = sum(law.get(document, 0.0) for law in laws)
         shown.append(document)
         teams.append(place)
-        shares.append([law[document] / total for law in laws])
+        shares.append([law.get(document, 0.0) / total for law in laws])
     return shown, (teams, shares)
 
 
 def expect_points(evidence, clicked, n):
-    """Average of count_points over every assignment of the clicked slots to rankers."""
+    """Average of count_points over every assignment of the clicked slots to rankers. Without a click nobody has more."""
     _, shares = evidence
     wins = [[0.0] * n for _ in range(n)]
     for teams in itertools.product(range(n), repeat=len(clicked)):
@@ -94,8 +108,9 @@ def count_drawn(evidence, clicked, n):
 def balanced(rankings, depth, rng):
     a_first = rng.uniform() < 0.5
     shown, k = [], [0, 0]
-    while len(shown) < min(depth, len(rankings[0])):
+    while len(shown) < slots(depth, rankings):
         who = 0 if k[0] < k[1] or (k[0] == k[1] and a_first) else 1
+        who = who if k[who] < len(rankings[who]) else 1 - who
         document = rankings[who][k[who]]
         k[who] += 1
         if document not in shown:
@@ -112,24 +127,25 @@ def count_tops(evidence, clicked, n):
 
 def optimised(rankings, depth, rng, candidates=32, steps=25, step=1.0, weight=0.2):
     n = len(rankings)
-    slots = range(min(depth, len(rankings[0])))
+    page = range(slots(depth, rankings))
     lists, credits = [], []
     for _ in range(candidates):
         shown = []
-        for _ in slots:
-            shown.append(first_free(rankings[rng.below(n)], shown))
+        for _ in page:
+            those = able(rankings, shown)
+            shown.append(first_free(rankings[those[rng.below(len(those))]], shown))
         credit = [[1.0 / r for r in ranks(document, rankings)] for document in shown]
         lists.append(shown)
         credits.append([[c - sum(row) / n for c in row] for row in credit])
     p = [1.0 / candidates] * candidates
 
     def bias():
-        return [[sum(p[L] * credits[L][k][a] for L in range(candidates)) for a in range(n)] for k in slots]
+        return [[sum(p[L] * credits[L][k][a] for L in range(candidates)) for a in range(n)] for k in page]
 
     for _ in range(steps):
         now = bias()
         slope = [
-            sum(2.0 * row[k][a] * now[k][a] - weight * row[k][a] ** 2 / (k + 1) for k in slots for a in range(n))
+            sum(2.0 * row[k][a] * now[k][a] - weight * row[k][a] ** 2 / (k + 1) for k in page for a in range(n))
             for row in credits
         ]
         mean = sum(x * y for x, y in zip(p, slope, strict=True))
@@ -143,8 +159,8 @@ def optimised(rankings, depth, rng, candidates=32, steps=25, step=1.0, weight=0.
         if left < 0.0:
             break
     rest = bias()
-    scale = 1.0 + max(max(row) - min(row) for row in rest)
-    return lists[drawn], [[(credits[drawn][k][a] - rest[k][a]) / scale for a in range(n)] for k in slots]
+    scale = 1.0 + max((max(row) - min(row) for row in rest), default=0.0)
+    return lists[drawn], [[(credits[drawn][k][a] - rest[k][a]) / scale for a in range(n)] for k in page]
 
 
 def mean_difference(evidence, clicked, n):
@@ -157,7 +173,88 @@ def mean_difference(evidence, clicked, n):
     return wins
 
 
+def neutral_team_draft(rankings, depth, rng):
+    shown, parties = [], []
+    while len(shown) < slots(depth, rankings):
+        wanted = [first_free(ranking, shown) for ranking in rankings]
+        named = [document for document in dict.fromkeys(wanted) if document is not None]
+        for s in range(min(len(named), slots(depth, rankings) - len(shown))):
+            other = s + rng.below(len(named) - s)
+            named[s], named[other] = named[other], named[s]
+            parties.append([a for a, document in enumerate(wanted) if document == named[s]])
+            shown.append(named[s])
+    return shown, parties
+
+
+def count_shared_points(parties, clicked, n):
+    return compare_credit([sum(a in parties[k] for k in clicked) for a in range(n)])
+
+
+def pairwise(rankings, depth, rng):
+    shown, pool, sizes = [], [], []
+    for k in range(slots(depth, rankings)):
+        for ranking in rankings:
+            for document in ranking[k : k + 1]:
+                if document not in shown and document not in pool:
+                    pool.append(document)
+        chosen = rng.below(len(pool))
+        sizes.append(len(pool))
+        shown.append(pool[chosen])
+        last = pool.pop()
+        if chosen < len(pool):
+            pool[chosen] = last
+    return shown, ([ranks(document, rankings) for document in shown], sizes)
+
+
+def agree(evidence, clicked, n):
+    return compare_credit(agreement(evidence, clicked, n))
+
+
+def agreement(evidence, clicked, n):
+    table, sizes = evidence
+    credit = [0.0] * n
+    for i in clicked:
+        for j in range(max(clicked)):
+            first = sorted([min(table[i]) - 1, min(table[j]) - 1])  # slots from which on each may stand
+            if j not in clicked and min(i, j) >= first[1]:
+                chance = 1.0
+                for x in range(first[0], first[1]):
+                    chance *= 1.0 - 1.0 / sizes[x]
+                for a in range(n):
+                    credit[a] += 1.0 / chance if table[i][a] < table[j][a] else 0.0
+    return credit
+
+
+def greedy(rankings, depth, rng, candidates=32):
+    n = len(rankings)
+    least, best = None, None
+    for _ in range(candidates):
+        shown = []
+        for _ in range(slots(depth, rankings)):
+            those = able(rankings, shown)
+            shown.append(first_free(rankings[those[rng.below(len(those))]], shown))
+        credits = [relative_credits(ranks(document, rankings)) for document in shown]
+        expected = [sum(row[a] / (k + 1) for k, row in enumerate(credits)) for a in range(n)]
+        mean = sum(expected) / n
+        spread = sum((s - mean) ** 2 for s in expected) / mean**2 if mean else float("inf")
+        if least is None or spread < least:
+            least, best = spread, (shown, credits)
+    return best
+
+
+def relative_credits(places):
+    n = len(places)
+    return [-n if mine == float("inf") else -sum(theirs < mine for theirs in places) for mine in places]
+
+
+def add_credits(credits, clicked, n):
+    return compare_credit([sum(credits[k][a] for k in clicked) for a in range(n)])
+
+
 METHODS = {
+    "neutral-team-draft": (neutral_team_draft, count_shared_points),
+    "pairwise": (pairwise, agree),
+    "greedy": (greedy, add_credits),
     "team-draft": (team_draft, count_points),
     "probabilistic": (probabilistic, expect_points),
     "probabilistic-drawn": (probabilistic, count_drawn),

@@ -5,8 +5,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from multiduel import rankers
+from multiduel.cli.rankers import app
 from multiduel.inputs import BadInput
 
 
@@ -150,6 +152,56 @@ def test_run_files(write):
 def test_bad_runs_are_named(write, text, words):
     with pytest.raises(BadInput, match=words):
         rankers.read_run(write(text))
+
+
+QRELS = "q1 0 a 2\nq1 0 b 0\nq1 0 c -1\nq2 0 d 1\n"
+RUN = "q1 Q0 b 1 9.5 x\nq1 Q0 new 2 9 x\nq1 Q0 a 3 0.5 x\nq9 Q0 a 1 1 x\n"
+
+
+def test_judgements_and_runs_without_features(write):
+    qrels, run = write(QRELS, "qrels"), write(RUN, "mine.run")
+    as_tables = {"q1": {"a": 2, "b": 0, "c": -1}, "q2": {"d": 1}}, {"q1": {"b": 9.5, "new": 9, "a": 0.5}, "q9": {"a": 1}}
+    ranx = [type("Ranx", (), {"to_dict": lambda self, t=table: t, "name": "mine.run"})() for table in as_tables]
+    judgements = [
+        type("Qrel", (), {"query_id": q, "doc_id": d, "relevance": g}) for q, row in as_tables[0].items() for d, g in row.items()
+    ]
+    dataset = type("Dataset", (), {"qrels_iter": lambda self: iter(judgements)})()
+    first = None
+    for judged, retrieved in ((qrels, run), as_tables, ranx, (dataset, run)):
+        one, two = rankers.judged_queries(judged, [retrieved])
+        assert (one.id, one.documents, one.grades.tolist()) == ("q1", ("a", "b", "c", "new"), [2, 0, 0, 0])
+        assert two.documents == ("d",)
+        mine = rankers.run_file(retrieved, name="mine")
+        other = rankers.Ranker("other", lambda query: -np.arange(len(query.grades)))
+        lineup = rankers.line_up(rankers.judged_queries(judged, [retrieved]), [mine, other])
+        assert lineup.order[0, :3].tolist() == [1, 3, 0] and lineup.returned.tolist() == [[3, 0], [4, 1]]
+        assert lineup.answered.tolist() == [1, 2]
+        first = first or lineup.digest
+        assert lineup.digest == first
+    for text, words in (
+        ("q1 0 a\n", "must be 'query 0 document grade', 4 words. Got 3"),
+        ("q1 0 a x\n", "the grade must be a finite number"),
+        ("q1 0 a 1\nq1 0 a 2\n", "'a' must come once for query 'q1'"),
+        ("\n", "must hold a line per judged document"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            rankers.read_qrels(write(text, "bad"))
+    for bad in ({"q": {"a": 0.5}}, {"q": {"a": 5000}}):
+        with pytest.raises(BadInput, match="with whole grades below 1000"):
+            list(rankers.judged_queries(bad))
+    for bad in (7, {}, {"q": 3}, {"q": {"a": float("nan")}}):
+        with pytest.raises(BadInput, match="Judgements must be a file, or finite numbers"):
+            list(rankers.judged_queries(bad))
+
+
+def test_qrels_at_the_terminal(write, tmp_path):
+    qrels, run, other = write(QRELS, "qrels"), write(RUN, "mine.run"), write(RUN.replace("9.5", "0.1"), "other.run")
+    arguments = ["--qrels", qrels, "--run", run, "--run", other, "--comparisons", "200", "--out", tmp_path / "P.csv"]
+    said = CliRunner().invoke(app, ["matrix", *map(str, arguments)], catch_exceptions=False).stdout
+    assert "mine.run: documents for 1 of 2 queries" in said and "2 rankers, 2 queries, 5 documents" in said
+    for wrong, words in ((["--qrels", qrels], "goes with '--run'"), (["--run", run], "Got neither")):
+        found = CliRunner().invoke(app, ["matrix", *map(str, wrong), "--out", str(tmp_path / "Q.csv")])
+        assert isinstance(found.exception, BadInput) and words in str(found.exception)
 
 
 @pytest.mark.parametrize(

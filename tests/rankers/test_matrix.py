@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from multiduel import rankers, read_csv, simulate, theory
+from multiduel import rankers, read_csv, simulate, theory, verdict
 from multiduel.inputs import BadInput
 from multiduel.rankers import matrix as matrix_module
 from multiduel.rankers.corpus import Query
@@ -74,7 +74,7 @@ def test_finished_parts_are_used(clicks, tmp_path, monkeypatch):
     store = matrix_module._Parts.__new__(matrix_module._Parts)
     store.folder = tmp_path / "p"
     sums = store.load(0, 32)
-    sums[0] = (50.0, 50.0)  # ranker 0 beats ranker 1 always: only a run that reads the part can say so
+    sums[0] = (50.0, 50.0, 50.0, 50.0)  # ranker 0 beats ranker 1 always: only a run that reads the part can say so
     store.save(0, sums)
     assert part.exists()
     assert rankers.estimate_matrix(clicks, comparisons=50, parts=tmp_path / "p").problem.matrix[0, 1] == 1.0
@@ -134,7 +134,7 @@ def test_too_few_in_order(estimate):
 def test_real_rankers_come_out_in_the_order_of_their_ndcg(data_dir, name):
     whole = rankers.line_up(rankers.read_letor(data_dir / f"{name}.svm.gz"))
     some = whole.take(np.argsort(whole.ndcg())[:: max(1, whole.n_arms // 20)])
-    found = rankers.estimate_matrix(rankers.click_problem(some), comparisons=1500)
+    found = rankers.estimate_matrix(rankers.click_problem(some, method="probabilistic"), comparisons=1500)
     assert spearmanr(theory.borda_scores(found.problem.matrix), some.ndcg()).statistic > 0.85
 
 
@@ -191,7 +191,8 @@ def test_ties_left_out_are_wins_among_decided_comparisons():
     """The same users, counted both ways: P half = P decided (1 - tied) + tied / 2."""
     lineup = rankers.line_up(rankers.generate(queries=30, documents=10, features=4, seed=1))
     clicks = rankers.click_problem(lineup, clicks="navigational", method="team-draft")
-    half, decided = (rankers.estimate_matrix(clicks, comparisons=2000, ties=ties, seed=3) for ties in ("half", "left-out"))
+    dropping = rankers.click_problem(lineup, clicks="navigational", method="team-draft", ties="drop")
+    half, decided = (rankers.estimate_matrix(problem, comparisons=2000, seed=3) for problem in (clicks, dropping))
     i, j = np.triu_indices(4, 1)
     a, b = half.problem.matrix[i, j] - 0.5, decided.problem.matrix[i, j] - 0.5
     tied = 1.0 - a / b
@@ -199,6 +200,22 @@ def test_ties_left_out_are_wins_among_decided_comparisons():
     assert np.allclose((tied * 2000).round(), tied * 2000, atol=1e-6)
     error = np.sqrt((0.25 - b**2) / (2000 * (1 - tied) - 1))
     assert np.allclose(decided.errors[i, j], error)
-    assert decided.about["ties"] == "left-out" and "decided" in decided.problem.label
-    with pytest.raises(BadInput, match="'ties' can be left out with team-draft"):  # its wins come in parts
-        rankers.estimate_matrix(rankers.click_problem(lineup, method="probabilistic"), ties="left-out")
+    assert decided.about["ties"] == "drop" and "decided" in decided.problem.label
+    np.testing.assert_array_equal(half.tally.above, decided.tally.above)  # and the verdict is the same: ties say nothing there
+    assert half.verdict().kind == decided.verdict().kind
+    assert not decided.tally.ties.any() and np.allclose(half.tally.ties[i, j], tied * 2000)
+
+
+def test_a_verdict_counts_fractions_in_parts_and_is_right_about_equal_rankers():
+    """Clicks at random on rankings for which the sign of the marginalised outcome is biased (see test_multileaving)."""
+    D = 3
+    features = np.array([[3.0, 2.0], [2.0, 1.0], [1.0, 3.0]])  # 0 1 2 against 2 0 1
+    lineup = rankers.line_up([Query("q", np.zeros(D, np.int64), features, tuple("abc"))])
+    problem = rankers.click_problem(lineup, clicks=rankers.click_table([[1.0]], 1.0, grades=1), method="probabilistic")
+    estimate = rankers.estimate_matrix(problem, comparisons=20_000)
+    above, level = estimate.tally.above, estimate.tally.ties
+    assert estimate.verdict().kind == "open"
+    np.testing.assert_allclose(above[0, 1] + above[1, 0] + level[0, 1], 20_000)
+    np.testing.assert_allclose(above[0, 1] + level[0, 1] / 2, 20_000 * estimate.problem.matrix[0, 1], atol=1e-6)
+    ahead, behind = 20_000 * 0.55, 20_000 * 0.45  # counted by who is ahead, the first ranker would have won for certain
+    assert verdict([[0, ahead], [behind, 0]]).kind == "winner"

@@ -11,20 +11,23 @@ from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import place, reseed
 from multiduel.rankers.corpus import Query
-from multiduel.rankers.matrix import count_wins
+from multiduel.rankers.matrix import SUMS, count_wins
 from tests.naive import rankers as naive
 
-FAIR_TO_RANDOM_CLICKS = [name for name in rankers.METHODS if name != "balanced"]
+SLOW = ("optimised", "greedy")
+NOTHING_IS_A_TIE = ("optimised", "pairwise")  # what could not have stood otherwise tells nothing, and so no ranker wins
+FAIR_TO_RANDOM_CLICKS = [name for name in rankers.METHODS if name not in ("balanced", "pairwise", "greedy")]
 
 
-def lineup_of(rankings, grades=None):
-    """One query whose documents the rankers put in these orders (documents 0 .. D-1, best first)."""
-    D = len(rankings[0])
-    features = np.zeros((D, len(rankings)))
+def lineup_of(rankings, grades=None, D=None):
+    """One query whose documents the rankers put in these orders (documents 0 .. D-1, best first). Shorter lists end there."""
+    D = len(rankings[0]) if D is None else D
+    scores = np.full((len(rankings), D), -np.inf)
     for i, ranking in enumerate(rankings):
-        features[list(ranking), i] = np.arange(D, 0, -1)
+        scores[i, list(ranking)] = np.arange(len(ranking), 0, -1)
     grades = np.zeros(D, np.int64) if grades is None else np.array(grades)
-    return rankers.line_up([Query("q", grades, features, tuple(map(str, range(D))))])
+    query = Query("q", grades, np.zeros((D, 1)), tuple(map(str, range(D))))
+    return rankers.line_up([query], [rankers.Ranker(str(i), lambda _, s=s: s) for i, s in enumerate(scores)])
 
 
 def preferences(problem, slate, count, key=1):
@@ -32,10 +35,11 @@ def preferences(problem, slate, count, key=1):
     n = len(slate)
     world = problem.world(np.arange(problem.n_arms), n)
     run = entry(count_wins, world, "comparisons", type(world.method))
-    wins, total, squares = np.zeros((3, n, n))
-    args = (world, np.uint64(key), 1, count, np.array(slate), wins, total, squares)
+    wins, sums = np.zeros((n, n)), np.zeros((SUMS, n, n))
+    args = (world, np.uint64(key), 1, count, np.array(slate), wins, sums)
     run.prepare(*args)
     run.call(*args)
+    total, squares = sums[:2]
     mean = total / count
     return mean, np.sqrt(np.maximum(squares / count - mean**2, 1e-12) / count)
 
@@ -50,27 +54,47 @@ def random_rankings(n, D, seed):
     return [rng.permutation(D).tolist() for _ in range(n)]
 
 
+SHORT = (1, 0, 2, 4)  # of four documents so many are returned for the query "short"
+
+
+def ranker(i, of_four):
+    def score(query):
+        hidden = (query.id == "short") & (np.arange(len(query.grades)) % 4 >= of_four)
+        return np.where(hidden, -np.inf, query.features[:, i])
+
+    return rankers.Ranker(str(i), score)
+
+
+def plain(lineup):
+    """Per query its grades, and what each ranker returned."""
+    pairs = itertools.pairwise(lineup.offset.tolist())
+    return [
+        (lineup.grade[lo:hi].tolist(), [row[:own].tolist() for row, own in zip(lineup.order[:, lo:hi], owns, strict=True)])
+        for (lo, hi), owns in zip(pairs, lineup.returned.T.tolist(), strict=True)
+    ]
+
+
 @pytest.mark.parametrize(("method", "n"), [(m, n) for m in rankers.METHODS for n in (2, 3) if (m, n) != ("balanced", 3)])
 def test_equals_the_plain_oracle(method, n):
     queries = list(rankers.generate(queries=5, documents=7, features=4, grades=5, seed=3))
-    lineup = rankers.line_up([*queries, queries[0]._replace(id="short", grades=queries[0].grades[:1],
-                              features=queries[0].features[:1], documents=("1",))])  # fmt: skip
+    one = queries[0]._replace(id="one", grades=queries[0].grades[:1], features=queries[0].features[:1], documents=("1",))
+    lineup = rankers.line_up(
+        [*queries, one, queries[1]._replace(id="short")], [ranker(i, of_four) for i, of_four in enumerate(SHORT)]
+    )
     problem = rankers.click_problem(lineup, method=method, depth=5)
-    collection = [
-        (lineup.grade[lo:hi].tolist(), lineup.order[:, lo:hi].tolist()) for lo, hi in itertools.pairwise(lineup.offset.tolist())
-    ]
+    collection = plain(lineup)
     labels = np.array([2, 0, 3, 1])
     world = problem.world(labels, n)
     run = entry(count_wins, world, "comparisons", type(world.method))
     slate = np.array([3, 0, 1][:n])
     for round_key in range(40):
-        wins, total, squares = np.zeros((3, n, n))
-        run.call(world, np.uint64(round_key), 1, 1, slate, wins, total, squares)
+        wins, sums = np.zeros((n, n)), np.zeros((SUMS, n, n))
+        run.call(world, np.uint64(round_key), 1, 1, slate, wins, sums)
         words = np.zeros(4, np.uint64)
         reseed(words, place(np.uint64(round_key), 1), 0)
         tables = problem.clicks.click.tolist(), problem.clicks.stop.tolist()
         expected = naive.compare(method, collection, *tables, labels[slate].tolist(), words)
-        np.testing.assert_allclose(total, expected, atol=1e-9)
+        np.testing.assert_allclose(sums[0], expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", FAIR_TO_RANDOM_CLICKS)
@@ -87,7 +111,7 @@ def test_equals_the_plain_oracle(method, n):
 def test_clicks_at_random_prefer_nobody(method, rankings):
     lineup = lineup_of(rankings)
     slate = range(len(rankings))
-    count = 2_000 if method == "optimised" else 30_000
+    count = 2_000 if method in SLOW else 30_000
     for table in (0.5, [[0.9], [0.5], [0.1]]):  # everywhere alike, and falling with the position
         clicks = rankers.click_table(table, 0.3, grades=1)
         mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), slate, count)
@@ -100,7 +124,7 @@ def test_equal_rankers_are_not_preferred_whatever_users_do(method):
     ranking = list(range(8))
     lineup = lineup_of([ranking, ranking], grades=[4, 0, 3, 0, 0, 1, 2, 0])
     for clicks in ("perfect", "navigational", "informational", "position-based"):
-        count = 2_000 if method == "optimised" else 20_000
+        count = 2_000 if method in SLOW else 20_000
         mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), (0, 1), count)
         assert worst_z(mean, error) < 4.5
 
@@ -160,6 +184,130 @@ def test_first_slot_follows_the_softmax():
         assert abs(share - chance) < 4.5 * math.sqrt(chance * (1 - chance) / 4000)
 
 
+@pytest.mark.parametrize("method", rankers.METHODS)
+@pytest.mark.parametrize("m", [2, 4])
+def test_a_ranker_that_returns_nothing_never_wins(method, m):
+    """Padding earns no credit, whatever is clicked: against an empty list one wins or ties."""
+    if method == "balanced" and m > 2:
+        pytest.skip("compares two")
+    rng = np.random.default_rng(3)
+    lists = [[], *([f"d{d}" for d in rng.permutation(12)] for _ in range(m - 1))]
+    wins = np.zeros((m, m))
+    for seed in range(60):
+        page = rankers.multileave(lists, method=method, length=8, seed=seed)
+        clicks = [document for document in page["documents"] if rng.random() < 0.4]
+        wins += rankers.credit(page, clicks)
+    assert (wins[0, 1:] <= 30.0 + 1e-9).all()  # all ties at best
+    if method not in NOTHING_IS_A_TIE:
+        assert (wins[0, 1:] < 20.0).all()
+    assert len(page["documents"]) == 8
+
+
+def test_a_page_holds_only_what_somebody_returned_and_passes_go_on():
+    """One document each, and then nobody has any left; with one long list, the rest of the page is its."""
+    for method in rankers.METHODS:
+        page = rankers.multileave([["a"], ["b"]], method=method, length=5, seed=1)
+        assert sorted(page["documents"]) == ["a", "b"]
+        page = rankers.multileave([["x"], list("abcdef")], method=method, length=5, seed=2)
+        rest = [document for document in page["documents"] if document != "x"]
+        assert len(page["documents"]) == 5 and set(rest) <= set("abcdef")
+
+
+def test_rankers_that_return_the_page_are_alike_to_clicks_at_random_beside_a_short_one():
+    """A third ranker that soon passes leaves the other two fair to each other."""
+    lineup = lineup_of([[3], [0, 1, 2, 3, 4, 5, 6, 7], [7, 0, 6, 1, 5, 2, 4, 3]], D=8)
+    clicks = rankers.click_table([[0.9], [0.5], [0.2]], 0.3, grades=1)
+    for method in FAIR_TO_RANDOM_CLICKS:
+        count = 2_000 if method in SLOW else 30_000
+        mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method, depth=6), (0, 1, 2), count)
+        assert abs(mean[1, 2] - 0.5) < 4.5 * error[1, 2]
+
+
+class Tree:
+    """Stands for the generator: goes through all that it could draw. ``below`` of n is n branches, each as likely."""
+
+    def __init__(self):
+        self.path = []  # [drawn, of how many]
+
+    def walk(self, run):
+        """(chance, what run(rng) returned) for every sequence of draws."""
+        while True:
+            self.at, chance = 0, 1.0
+            found = run(self)
+            for _, n in self.path:
+                chance /= n
+            yield chance, found
+            while self.path and self.path[-1][0] + 1 == self.path[-1][1]:
+                self.path.pop()
+            if not self.path:
+                return
+            self.path[-1][0] += 1
+
+    def below(self, n):
+        if self.at == len(self.path):
+            self.path.append([0, n])
+        self.at += 1
+        return self.path[self.at - 1][0]
+
+
+def chances(method, lists, depth):
+    """For every set of clicked slots, wins[a][b] in the mean over all pages; and the mean credit of pairwise."""
+    lay_out, judge = naive.METHODS[method]
+    n, length = len(lists), naive.slots(depth, lists)
+    law = list(Tree().walk(lambda rng: lay_out(lists, depth, rng)[1]))
+    assert sum(chance for chance, _ in law) == pytest.approx(1.0)
+    for size in range(length + 1):
+        for clicked in itertools.combinations(range(length), size):
+            yield sum(chance * np.array(judge(evidence, list(clicked), n)) for chance, evidence in law)
+
+
+@pytest.mark.parametrize("method", ["team-draft", "neutral-team-draft"])
+@pytest.mark.parametrize(
+    ("lists", "depth"),
+    [
+        (random_rankings(2, 6, 1), 5),
+        ([[0, 1, 2, 3, 4], [0, 1, 2, 4, 3]], 5),  # close rankers
+        ([[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 1, 3]], 4),
+        ([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 3, 2], [3, 0, 1, 2]], 4),  # a party of three against one
+        ([[0, 1, 2, 3], [0, 1, 2, 3], [1, 0, 2, 3]], 3),  # the page ends within a round
+        (random_rankings(4, 5, 2), 4),
+    ],
+)
+def test_whichever_slots_are_clicked_nobody_is_preferred(method, lists, depth):
+    """Exactly, by going through all pages and all sets of clicks."""
+    for wins in chances(method, lists, depth):
+        np.testing.assert_allclose(wins, wins.T, atol=1e-12)
+
+
+def test_the_largest_party_must_not_have_the_upper_slots():
+    """Why a round's documents come in an order that does not hang on who wants them: with captains in a random order, each
+    placing what it wants unless it is there, a click on the first slot would prefer the party of three."""
+    lists = [[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3], [3, 2, 1, 0]]
+    first = [lists[order[0]][0] for order in itertools.permutations(range(4))]
+    assert first.count(0) == 3 * first.count(3)
+    wins = next(itertools.islice(chances("neutral-team-draft", lists, 4), 1, 2))  # a click on the first slot
+    assert wins[0, 3] == wins[3, 0]
+
+
+def test_neutral_leaves_out_what_all_agree_on():
+    """Two rankers that differ in the last two documents: only clicks there tell them apart."""
+    lists = [[0, 1, 2, 3], [0, 1, 3, 2]]
+    for _, (shown, parties) in Tree().walk(lambda rng: naive.neutral_team_draft(lists, 4, rng)):
+        assert shown[:2] == [0, 1] and parties[:2] == [[0, 1], [0, 1]]
+        assert sorted(map(tuple, parties[2:])) == [(0,), (1,)]
+
+
+def test_pairwise_credit_is_fair_in_the_mean_though_its_sign_is_not():
+    lists = random_rankings(2, 5, 5)
+    table = list(Tree().walk(lambda rng: naive.pairwise(lists, 4, rng)[1]))
+    worst = max(abs(wins[0, 1] - wins[1, 0]) for wins in chances("pairwise", lists, 4))
+    assert 0.02 < worst < 0.5  # by the sign
+    for size in range(5):
+        for clicked in itertools.combinations(range(4), size):
+            credit = sum(chance * np.array(naive.agreement(evidence, list(clicked), 2)) for chance, evidence in table)
+            assert credit[0] == pytest.approx(credit[1])
+
+
 def test_words_for_wrong_methods():
     lineup = lineup_of(random_rankings(4, 6, 3))
     with pytest.raises(BadInput, match=r"Got 'team-drat'\. Did you mean 'team-draft'"):
@@ -174,7 +322,7 @@ def test_optimised_chances_lower_the_bias_and_keep_sensitive_lists():
         lineup = lineup_of(random_rankings(3, 10, seed))
         world = rankers.click_problem(lineup, method="optimised").world(np.arange(3), 3)
         run = entry(count_wins, world, "comparisons", type(world.method))
-        run.call(world, np.uint64(seed), 1, 1, np.arange(3), *np.zeros((3, 3, 3)))
+        run.call(world, np.uint64(seed), 1, 1, np.arange(3), np.zeros((3, 3)), np.zeros((SUMS, 3, 3)))
         p, credit, sensitivity = world.method.p, world.method.credit, world.method.sensitivity
         assert p.sum() == pytest.approx(1.0)
         before += (credit.mean(axis=0) ** 2).sum()

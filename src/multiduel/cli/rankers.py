@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multiduel.cli.terminal import POLICY, progress
 from multiduel.files import refuse_unwritable, write_whole
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
     from multiduel.arrays import Floats
@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="LETOR/svmlight files, gzip'd or not.")]
+Files = Annotated[
+    list[Path] | None, typer.Argument(metavar="FILE...", help="LETOR/svmlight files, gzip'd or not; none with --qrels.")
+]
+Qrels = Annotated[Path | None, typer.Option(help="TREC judgements instead of files: the rankers are the runs alone.")]
 Clicks = Annotated[
     str, typer.Option(help="perfect, navigational, informational, position-based, random, or a JSON file of tables.")
 ]
-Method = Annotated[str, typer.Option(help="team-draft, probabilistic, probabilistic-drawn, optimised or balanced.")]
+Method = Annotated[str | None, typer.Option(help="How lists are mixed and clicks read: see docs/rankers.md.")]
+Ties = Annotated[
+    str | None, typer.Option(help="Pages that do not tell two rankers apart: half a win each, or drop: wins among the decided.")
+]
 Depth = Annotated[int, typer.Option(min=1, help="Slots of a result page.")]
 Direction = Annotated[str, typer.Option(help="Features as rankers: descending, ascending or both.")]
 Runs = Annotated[list[Path] | None, typer.Option("--run", help="A TREC run file as one more ranker; may be repeated.")]
@@ -39,15 +45,17 @@ def rankers() -> None:
 
 @app.command()
 def matrix(
-    files: Files,
+    *,
+    files: Files = None,
     out: Annotated[Path, typer.Option(help="The matrix; beside it come OUT.errors.csv and OUT.json.")],
     clicks: Clicks = "informational",
-    method: Method = "probabilistic",
+    method: Method = None,
     comparisons: Annotated[int, typer.Option(min=2, help="Users per pair of rankers.")] = 10_000,
-    ties: Annotated[str, typer.Option(help="half, or left-out: wins among decided comparisons, as published.")] = "half",
+    ties: Ties = None,
     depth: Depth = 10,
     direction: Direction = "descending",
     run: Runs = None,
+    qrels: Qrels = None,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
@@ -61,14 +69,12 @@ def matrix(
         raise BadInput(f"'--out' must name a .csv file. Got '{out}'.")
     for path in written_beside(out):
         refuse_unwritable(path)
-    lineup = _lineup(files, direction, run or [])
-    problem = click_problem(lineup, clicks=clicks, method=method, depth=depth)
+    lineup = _lineup(files or [], direction, run or [], qrels)
+    problem = click_problem(lineup, clicks=clicks, depth=depth, **_given(method=method, ties=ties))
     parts = out.with_suffix(".parts")
     label = f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs"
     with progress([label]) as bar:
-        estimate = estimate_matrix(
-            problem, comparisons=comparisons, ties=ties, seed=seed, threads=threads, parts=parts, progress=bar(label)
-        )
+        estimate = estimate_matrix(problem, comparisons=comparisons, seed=seed, threads=threads, parts=parts, progress=bar(label))
     written = estimate.write(out)
     remove_parts(parts)
     preferences, ndcg = estimate.problem, lineup.ndcg()
@@ -78,7 +84,8 @@ def matrix(
         ("Copeland winners", preferences.copeland_winners),
         ("Borda winners", preferences.borda_winners),
     ):
-        print(f"{what}: {', '.join(preferences.names[arm] for arm in arms) or 'none'}")
+        print(f"{what} by these numbers: {', '.join(preferences.names[arm] for arm in arms) or 'none'}")
+    print(f"verdict on {comparisons:,} simulated users a pair: {estimate.verdict()}")
     off = estimate.errors[~np.eye(lineup.n_arms, dtype=bool)]
     print(f"standard errors: {off.mean():.5f} on average, {off.max():.5f} at most")
     print(f"rank correlation of Borda scores with NDCG@10: {_correlation(preferences, ndcg)}")
@@ -96,6 +103,7 @@ def submatrix(
 ) -> None:
     """Arms in a total order: by Copeland score, then Borda, then number; kept if all kept before beat it."""
     from multiduel.problems import read_csv, write_csv
+    from multiduel.rankers.matrix import read_about
     from multiduel.rankers.submatrix import take, total_order
 
     problem = read_csv(file)
@@ -106,6 +114,9 @@ def submatrix(
     arms = total_order(problem, size, margin=least)
     kept = take(problem, arms)
     write_csv(kept, out)
+    made = read_about(file)
+    if made:
+        write_whole(out.with_suffix(".json"), json.dumps(made | {"submatrix": list(kept.names)}, indent=1) + "\n")
     smallest = min((kept.matrix[i, i + 1 :].min() for i in range(size - 1)), default=math.nan) - 0.5
     print(f"indices: {' '.join(map(str, arms))}")
     print(f"names: {' '.join(kept.names)}")
@@ -115,37 +126,46 @@ def submatrix(
 
 @app.command()
 def live(
-    files: Files,
+    *,
+    files: Files = None,
     matrix: Annotated[Path, typer.Option(help="P.csv that regret is counted by; its names pick the rankers.")],
     policy: Annotated[list[str], typer.Option(help=f"{POLICY} May be repeated.")],
     slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
     horizon: Annotated[int, typer.Option(min=1, help="Users.")] = 100_000,
     runs: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 10,
-    clicks: Clicks = "informational",
-    method: Method = "probabilistic",
-    depth: Depth = 10,
+    benchmark: Annotated[
+        str, typer.Option(help="What regret is measured against: condorcet, copeland, borda or utility.")
+    ] = "condorcet",
+    clicks: Annotated[str | None, typer.Option(help="Users; those of the matrix if not given.")] = None,
+    method: Method = None,
+    ties: Ties = None,
+    depth: Annotated[int | None, typer.Option(min=1, help="Slots of a page; those of the matrix if not given.")] = None,
     direction: Direction = "descending",
     run: Runs = None,
+    qrels: Qrels = None,
     seed: Seed = 0,
     threads: Threads = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The numbers.")] = None,
 ) -> None:
-    """Play policies against users instead of a matrix: each round one query, one multileaved list, its clicks."""
+    """Play policies against users instead of a matrix: each round one query, one multileaved list, its clicks.
+
+    Users, method and page are those that the matrix was made with, which P.json beside it tells; others are refused. Ties may
+    be told otherwise: who wins is the same.
+    """
     from multiduel.engine.registry import find
     from multiduel.engine.simulate import simulate
     from multiduel.problems import read_csv
-    from multiduel.rankers.world import click_problem
+    from multiduel.rankers.matrix import click_problem_of
 
     if json_file:
         refuse_unwritable(json_file)
     reference = read_csv(matrix)
     specs = [find(name) for name in policy]
-    lineup = _lineup(files, direction, run or [])
-    for name in reference.names:
-        if name not in lineup.names:
-            raise BadInput(f"'{matrix}' must name rankers of these files. Got '{name}'.{did_you_mean(name, lineup.names)}")
-    lineup = lineup.take([lineup.names.index(name) for name in reference.names])
-    problem = click_problem(lineup, clicks=clicks, method=method, depth=depth, reference=reference)
+    lineup = _lineup(files or [], direction, run or [], qrels)
+    problem = click_problem_of(matrix, lineup, reference, **_given(clicks=clicks, method=method, ties=ties, depth=depth))
+    best = {"condorcet": () if reference.winner is None else (reference.winner,), "borda": reference.borda_winners}
+    winners = best.get(benchmark, reference.copeland_winners)
+    print(f"{problem.clicks.name} clicks, {problem.method}, ties {problem.ties}, {problem.clicks.depth} slots")
     results = []
     for spec in specs:
         label = spec.name
@@ -156,15 +176,16 @@ def live(
                 slate_size=slate_size,
                 horizon=horizon,
                 runs=runs,
+                benchmark=benchmark,
                 seed=seed,
                 threads=threads,
                 progress=bar(label),
             )
         results.append(result.to_json())
-        right = float((result.recommended == reference.winner).mean())
+        right = sum(float((result.recommended == arm).mean()) for arm in winners)
         print(
             f"{spec.name:24} m = {result.slate_size:2}  regret {result.final.mean():10.1f} +- {result.std[-1]:.1f}"
-            f"  bets on the winner in {right:.0%} of runs  {result.seconds:.1f} s"
+            f"  bets on a {benchmark} winner in {right:.0%} of runs  {result.seconds:.1f} s"
         )
     if json_file:
         write_whole(json_file, json.dumps(results) + "\n")
@@ -187,13 +208,28 @@ def generate(
     print(f"Wrote {out}: {queries} queries, {write_letor(corpus, out)} documents")
 
 
-def _lineup(files: list[Path], direction: str, runs: list[Path]) -> Lineup:
+def _lineup(files: list[Path], direction: str, runs: list[Path], qrels: Path | None) -> Lineup:
     # Ties within a ranker are ordered by a fixed seed, so that 'matrix' and 'live' always mean the same rankers.
     from multiduel.rankers.letor import read_letor
     from multiduel.rankers.lineup import line_up, run_file
+    from multiduel.rankers.trec import judged_queries
 
-    features = line_up(read_letor(*files), direction=direction)
-    return features.join(line_up(read_letor(*files), [run_file(path) for path in runs])) if runs else features
+    if qrels is not None and (files or not runs):
+        raise BadInput("'--qrels' goes with '--run', one or more, and without files of features.")
+    if qrels is None and not files:
+        raise BadInput("The rankers come from files of features, or from '--qrels' with '--run'. Got neither.")
+    if qrels is None and not runs:
+        return line_up(read_letor(*files), direction=direction)
+    queries = read_letor(*files) if qrels is None else judged_queries(qrels, runs)
+    retrieved = line_up(queries, [run_file(path) for path in runs])
+    for name, count in zip(retrieved.names, retrieved.answered, strict=True):
+        print(f"{name}: documents for {count} of {len(retrieved.queries)} queries")
+    return retrieved if qrels is not None else line_up(read_letor(*files), direction=direction).join(retrieved)
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that were given; the others keep their defaults."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _correlation(problem: Problem, ndcg: Floats) -> str:

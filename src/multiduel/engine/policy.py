@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from multiduel.engine.play import (
 from multiduel.engine.registry import describe, feature_table, find, resolve
 from multiduel.engine.seeds import streams
 from multiduel.engine.snapshots import (
+    FINGERPRINT,
     FORMAT,
     MOST_ARMS,
     MOST_OPEN,
@@ -35,6 +37,7 @@ from multiduel.engine.snapshots import (
     number,
     pack,
     part,
+    read_fingerprint,
     read_labels,
     read_open,
     read_rng,
@@ -59,6 +62,21 @@ class Slate(NamedTuple):
 
     round: int
     arms: tuple[int, ...]
+
+
+class Told(NamedTuple):
+    """What a thing that was shown knows of itself and its answer: see ``Policy.tell``."""
+
+    round: int
+    arms: tuple[int, ...]
+    policy: str  # the fingerprint of the policy that asked for it
+    wins: Any  # an outcome, or wins[a][b]
+
+
+class Showing(Protocol):
+    """What was shown for a slate, able to read the answer to it: a page of search results, whose answer is the clicks."""
+
+    def told(self, answer: Any) -> Told: ...
 
 
 class Standing(NamedTuple):
@@ -91,6 +109,7 @@ class Policy:
         self, spec: PolicySpec, params: Any, n_arms: int, seed: np.random.SeedSequence, features: Floats | None = None
     ) -> None:
         self.spec, self.params, self.n_arms = spec, params, n_arms
+        self._fingerprint = _fingerprint(spec.name, describe(params), n_arms, seed.entropy)
         drawn = streams(seed, n_arms)
         self._set_labels(drawn.labels)
         self._rng = drawn.policy
@@ -151,15 +170,31 @@ class Policy:
                     self._open.popitem(last=False)
             return Slate(self._round, arms)
 
-    def tell(self, slate: Slate, outcome: Outcome | Sequence[Sequence[float]] | Floats) -> None:
+    @property
+    def fingerprint(self) -> str:
+        """Tells policies apart, so that an answer cannot be told to another one. Copies and ``restore`` keep it."""
+        return self._fingerprint
+
+    def tell(self, slate: Slate | Showing, outcome: Any) -> None:
         """What came of a slate: ranking, best, worst, duels, tie, or wins[a][b] of slate.arms[a] over slate.arms[b].
 
         Each slate is told once; a slate of one arm needs no telling, and telling it changes nothing. Wins are weights of at
-        most 10^9.
+        most 10^9. A slate that went through JSON, [round, [arms]], is one still. Instead of the slate it may be what was shown
+        for it, anything with a method ``told(answer)`` that returns a ``Told``: ``tell(impression, clicks)``. It must be of this
+        policy, by its fingerprint, and of a slate that is open.
         """
+        told = getattr(slate, "told", None)
+        if told is not None:
+            read = told(outcome)
+            if read.policy != self._fingerprint:
+                raise BadInput(f"This was shown for another policy: its fingerprint is {read.policy}, not {self._fingerprint}.")
+            slate, outcome = Slate(read.round, read.arms), read.wins
+        elif isinstance(slate, Mapping):
+            raise BadInput("'tell' takes an impression that went through JSON as rankers.Impression(it). Got a plain dict.")
         with self._lock:
             try:
-                round, arms = slate
+                round, arms = slate  # type: ignore[misc]  # what is no slate is refused below
+                arms = tuple(arms) if isinstance(arms, list) else arms
                 shown = self._open.get(round)
             except (TypeError, ValueError):
                 raise BadInput(f"'tell' takes the Slate that 'ask' returned. Got {shortened(slate)}.") from None
@@ -301,6 +336,7 @@ class Policy:
             return {
                 "format": FORMAT,
                 "policy": self.spec.name,
+                "fingerprint": self._fingerprint,
                 "params": describe(self.params),
                 "n_arms": self.n_arms,
                 "round": self._round,
@@ -310,6 +346,10 @@ class Policy:
                 "tally": [pack(array) for array in self._tally],
                 "state": [pack(array) for array in leaves(self._state)],
             }
+
+
+def _fingerprint(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:FINGERPRINT]
 
 
 def make(
@@ -382,6 +422,8 @@ def restore(saved: dict[str, Any]) -> Policy:
     check_state(spec.name, params, policy._state, n_arms, round)
     seats = min(n_arms, 2 if spec.slate == "two" else size)
     policy._open.update(read_open(saved, n_arms, seats, round))
+    if "fingerprint" in saved:
+        policy._fingerprint = read_fingerprint(saved)
     policy._set_labels(labels)
     policy._rng[:] = rng
     policy._round = round

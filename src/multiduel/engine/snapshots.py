@@ -17,6 +17,7 @@ from multiduel.kernels.contract import valid
 from multiduel.kernels.evidence import Counts
 
 FORMAT = "multiduel-policy-2"
+FINGERPRINT = 16  # hexadecimal digits
 MOST_ARMS = 10_000  # a few K x K arrays of them are still held
 MOST_OPEN = 100_000  # slates asked and not told that are remembered
 
@@ -48,6 +49,13 @@ def read_labels(saved: Any, n_arms: int) -> list[int]:
     if sorted(number(label, 0, n_arms - 1, "labels") for label in labels) != list(range(n_arms)):
         raise refuse("'labels' must name every arm once")
     return labels
+
+
+def read_fingerprint(saved: Any) -> str:
+    fingerprint: str = part(saved, "fingerprint", str)
+    if len(fingerprint) != FINGERPRINT or not set(fingerprint) <= set("0123456789abcdef"):
+        raise refuse(f"'fingerprint' must be {FINGERPRINT} hexadecimal digits. Got {shortened(fingerprint)}")
+    return fingerprint
 
 
 def read_rng(saved: Any) -> Stream:

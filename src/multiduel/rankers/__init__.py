@@ -15,13 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 # Loaded on first use, so that `multiduel --help` needs no Numba.
 _HOMES = {
+    "analysis": ("Analysis", "analyse"),
     "clicks": ("ClickModel", "click_model", "click_table"),
     "corpus": ("Query", "generate", "write_letor"),
-    "impression": ("credit", "multileave"),
-    "letor": ("read_letor", "read_run"),
+    "impression": ("Impression", "credit", "more", "multileave", "position_weights"),
+    "letor": ("read_letor",),
+    "trec": ("judged_queries", "read_qrels", "read_run"),
+    "log": ("Log",),
+    "replay": ("Replay",),
+    "exchange": ("export_parquet", "import_table", "import_ubi"),
     "lineup": ("Lineup", "Ranker", "feature", "line_up", "run_file"),
     "matrix": ("Estimate", "estimate_matrix"),
-    "multileaving": ("METHODS",),
+    "multileaving": ("METHODS", "TIES"),
     "submatrix": ("take", "total_order"),
     "click_world": ("ClickWorld",),
     "world": ("ClickProblem", "click_problem"),
@@ -31,6 +36,8 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [*sorted(_HOME)]
 
 if TYPE_CHECKING:
+    from multiduel.rankers.analysis import Analysis as Analysis
+    from multiduel.rankers.analysis import analyse as analyse
     from multiduel.rankers.click_world import ClickWorld as ClickWorld
     from multiduel.rankers.clicks import ClickModel as ClickModel
     from multiduel.rankers.clicks import click_model as click_model
@@ -38,20 +45,31 @@ if TYPE_CHECKING:
     from multiduel.rankers.corpus import Query as Query
     from multiduel.rankers.corpus import generate as generate
     from multiduel.rankers.corpus import write_letor as write_letor
+    from multiduel.rankers.exchange import export_parquet as export_parquet
+    from multiduel.rankers.exchange import import_table as import_table
+    from multiduel.rankers.exchange import import_ubi as import_ubi
+    from multiduel.rankers.impression import Impression as Impression
     from multiduel.rankers.impression import credit as credit
+    from multiduel.rankers.impression import more as more
     from multiduel.rankers.impression import multileave as multileave
+    from multiduel.rankers.impression import position_weights as position_weights
     from multiduel.rankers.letor import read_letor as read_letor
-    from multiduel.rankers.letor import read_run as read_run
     from multiduel.rankers.lineup import Lineup as Lineup
     from multiduel.rankers.lineup import Ranker as Ranker
     from multiduel.rankers.lineup import feature as feature
     from multiduel.rankers.lineup import line_up as line_up
     from multiduel.rankers.lineup import run_file as run_file
+    from multiduel.rankers.log import Log as Log
     from multiduel.rankers.matrix import Estimate as Estimate
     from multiduel.rankers.matrix import estimate_matrix as estimate_matrix
     from multiduel.rankers.multileaving import METHODS as METHODS
+    from multiduel.rankers.multileaving import TIES as TIES
+    from multiduel.rankers.replay import Replay as Replay
     from multiduel.rankers.submatrix import take as take
     from multiduel.rankers.submatrix import total_order as total_order
+    from multiduel.rankers.trec import judged_queries as judged_queries
+    from multiduel.rankers.trec import read_qrels as read_qrels
+    from multiduel.rankers.trec import read_run as read_run
     from multiduel.rankers.world import ClickProblem as ClickProblem
     from multiduel.rankers.world import click_problem as click_problem
 

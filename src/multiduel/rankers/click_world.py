@@ -16,20 +16,24 @@ from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay
 class ClickWorld(NamedTuple):
     """One user at a time comes with a random query, sees one list made of the slate's rankings, and clicks."""
 
+    drop_ties: int  # 1: pairs that the clicks do not tell apart are told nothing
     method: Any  # how the list is made and the clicks are read, see rankers.multileaving
     labels: Ints  # i8[K]         the ranker of each arm
     offset: Ints  # i8[Q + 1]     as in Lineup, and so are the next three
     grade: Ints  # i8[N]
     order: Positions  # i2[K, N]
     rank: Positions  # i2[K, N]
+    returned: Positions  # i2[K, Q]
     click: Floats  # f8[depth, grades]
     stop: Floats  # f8[depth, grades]
     rng: Stream  # scratch from here on
     rows: Ints  # i8[n]
+    own: Ints  # i8[n]
     taken: Flags  # u1[longest]
     shown: Ints  # i8[depth]
-    clicked: Flags  # u1[depth]
-    evidence: Floats  # f8[depth, n]
+    clicked: Floats  # f8[depth]
+    evidence: Floats  # f8[depth, n + 1]
+    page: Floats  # f8[n, n]
 
 
 @compare.implement(ClickWorld)
@@ -44,7 +48,17 @@ def search(world: ClickWorld, key: np.uint64, round: int, rounds: int, slate: In
         reseed(rng, place(key, t), 0)
         query = below(rng, world.offset.shape[0] - 1)
         lo, hi = world.offset[query], world.offset[query + 1]
-        order, rank = world.order[:, lo:hi], world.rank[:, lo:hi]
-        length = lay_out(world.method, rng, order, rank, world.rows[:n], world.taken, world.shown, world.evidence)
+        order, rank, rows, own = world.order[:, lo:hi], world.rank[:, lo:hi], world.rows[:n], world.own[:n]
+        for a in range(n):
+            own[a] = world.returned[rows[a], query]
+        length = lay_out(world.method, rng, order, rank, rows, own, world.taken, world.shown, world.evidence)
         go_down(rng, world.click, world.stop, world.grade[lo:hi], world.shown, length, world.clicked)
-        judge(world.method, world.evidence, world.clicked, length, n, wins)
+        page = world.page[:n, :n]
+        for a in range(n):
+            for b in range(n):
+                page[a, b] = 0.0
+        judge(world.method, world.evidence, world.clicked, length, n, page)
+        for a in range(n):
+            for b in range(n):
+                if world.drop_ties == 0 or page[a, b] != page[b, a]:
+                    wins[a, b] += page[a, b]

@@ -24,7 +24,6 @@ from multiduel.files import read_text
 from multiduel.inputs import BadInput, did_you_mean, shortened, whole
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import uniform
-from multiduel.rankers.multileaving.contract import Flags
 
 DEPTH = 10  # slots that a user looks at
 MOST_DEPTH = 32767  # a query has no more documents
@@ -109,13 +108,13 @@ def _read(path: str, grades: int, depth: int) -> ClickModel:
 
 
 @kernel
-def go_down(rng: Stream, click: Floats, stop: Floats, grade: Ints, shown: Ints, length: int, clicked: Flags) -> None:
+def go_down(rng: Stream, click: Floats, stop: Floats, grade: Ints, shown: Ints, length: int, clicked: Floats) -> None:
     """Write 1 into ``clicked`` where the user clicked. ``grade`` is by document of the query."""
     for k in range(length):
-        clicked[k] = 0
+        clicked[k] = 0.0
     for k in range(length):
         g = grade[shown[k]]
         if uniform(rng) < click[k, g]:
-            clicked[k] = 1
+            clicked[k] = 1.0
             if uniform(rng) < stop[k, g]:
                 return

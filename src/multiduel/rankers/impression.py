@@ -1,94 +1,175 @@
-"""For a search engine: mix the slate's rankings into one page, and later turn its clicks into an outcome to tell.
+"""For a search engine: mix the slate's rankings into one page, and later tell the policy its clicks.
 
 >>> from multiduel import make
 >>> policy = make("multi-rucb", n_arms=3, slate_size=3, seed=1)
 >>> rankings = {0: ["a", "b", "c"], 1: ["b", "c", "d"], 2: ["d", "a", "c"]}   # what each ranker returns for the query
 >>> slate = policy.ask()
->>> impression = multileave(rankings, slate.arms, length=3, seed=7)         # plain JSON; show impression["documents"]
->>> outcome = credit(impression, clicks=impression["documents"][:1])        # any time later, in any process
->>> policy.tell(slate, outcome)
+>>> impression = multileave(rankings, slate, policy=policy, length=3, seed=7)  # plain JSON; show impression["documents"]
+>>> clicks = impression["documents"][:1]
+>>> policy.tell(impression, clicks)                                            # any time later
+>>> policy.tell(Impression(impression), clicks)                                # in any process, if it went through JSON
+Traceback (most recent call last):
+    ...
+multiduel.inputs.BadInput: Round 1 is told already, or had a single arm.
 
 Nothing is kept between the two: the impression is a token that carries the page and what is needed to read its
-clicks. Who can forge the token can forge the outcome, so sign it if it travels through a browser
-(examples/search_server.py does).
+clicks, for which policy and in which round. Who can forge the token can forge the outcome, so sign it if it travels
+through a browser (examples/search_server.py does).
 """
 
 from __future__ import annotations
 
+import math
 import numbers
+import operator
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.inputs import BadInput, whole
+from multiduel.engine.policy import Policy, Slate, Told
+from multiduel.inputs import BadInput, choice, shortened, whole
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
-from multiduel.rankers.multileaving import METHODS, check_method, judge, lay_out
+from multiduel.rankers.multileaving import METHOD, METHODS, TIES, WHOLE_CLICKS, WHOLE_PAGES, check_method, judge, lay_out
 from multiduel.rankers.multileaving.contract import Flags, Positions
 
-FORMAT = "multiduel-impression-1"
+FORMAT = "multiduel-impression-2"
 
 Document = str | int
+Clicks = Iterable[Document] | Mapping[Document, float]
+
+
+class Impression(dict[str, Any]):
+    """A page that was shown: a dict of plain JSON, which ``policy.tell`` takes with the clicks on it.
+
+    ``documents`` in order; ``slate``, the arms whose rankings it mixes, and ``rankers``, their names; ``round`` and ``policy``,
+    that policy's fingerprint, None if no policy asked for it; ``method``, ``ties`` and ``evidence``, by which clicks are read.
+    What went through JSON is a plain dict: ``Impression(it)`` makes it one again, and refuses what is none.
+    """
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        super().__init__(content)
+        _read(self)
+
+    def told(self, clicks: Clicks) -> Told:
+        """What ``policy.tell`` asks for: the round, its arms, the policy they belong to, and the wins."""
+        if self["round"] is None or self["policy"] is None:
+            raise BadInput(
+                "This impression belongs to no policy: give 'multileave' the slate and the policy, or tell the slate with "
+                "the outcome of 'credit'."
+            )
+        return Told(self["round"], tuple(self["slate"]), self["policy"], credit(self, clicks))
 
 
 def multileave(
     rankings: Mapping[int, Sequence[Document]] | Sequence[Sequence[Document]],
-    slate: Sequence[int] | None = None,
+    slate: Slate | Sequence[int] | None = None,
     *,
-    method: str = "team-draft",
+    policy: Policy | None = None,
+    names: Sequence[str] | None = None,
+    method: str = METHOD,
+    ties: str = TIES[0],
     length: int = 10,
     seed: int | None = None,
-) -> dict[str, Any]:
+) -> Impression:
     """One list of documents from the rankings of the slate's arms; without ``slate``, of all of them.
 
     ``rankings[arm]`` are the arm's documents, best first; a document is a string or a whole number. Rankers need not
-    return the same documents: those that a ranker left out count as below all it returned. Without ``seed`` every
-    call draws anew.
+    return the same documents, nor equally many: one that has nothing left passes, and has no credit for what others show.
+    ``policy`` is whose slate it is: with both, ``policy.tell(impression, clicks)`` knows where it belongs. ``names`` are those
+    of all rankers, by arm, for logs. ``ties`` says what a pair is told that the clicks do not tell apart: half a win each, or
+    nothing. Without ``seed`` every call draws anew.
     """
     check_method(method)
+    choice("ties", ties, TIES)
     length = whole("length", length, 1, of="multileave")
+    round, shown_arms = slate if isinstance(slate, Slate) else (None, slate)
     keys = list(rankings) if isinstance(rankings, Mapping) else list(range(len(rankings)))
-    arms = [int(arm) for arm in (keys if slate is None else slate)]
+    try:
+        arms = [operator.index(arm) for arm in (keys if shown_arms is None else shown_arms)]
+    except TypeError:
+        raise BadInput(f"'slate' must be the Slate that 'ask' returned, or arms. Got {shortened(slate)}.") from None
     if not arms or len(set(arms)) < len(arms):
         raise BadInput(f"'slate' must name at least one arm, each once. Got {arms}.")
     for arm in arms:
         if arm not in keys:
             raise BadInput(f"'rankings' must have a ranking for every arm of the slate. Got none for arm {arm}.")
+        if names is not None and not 0 <= arm < len(names):
+            raise BadInput(f"'names' must have a name for every arm. Got none for arm {arm}.")
+    if policy is not None and round is None:
+        raise BadInput("'policy' goes with the Slate that its 'ask' returned. Got other arms.")
+    seed = secrets.randbits(64) if seed is None else whole("seed", seed, 0, of="multileave")
+    about = {
+        "format": FORMAT,
+        "method": method,
+        "ties": ties,
+        "seed": seed,
+        "round": round,
+        "policy": None if policy is None else policy.fingerprint,
+        "slate": arms,
+        "rankers": [str(arm) if names is None else str(names[arm]) for arm in arms],
+    }
     lists = [_documents(arm, rankings[arm]) for arm in arms]
-    drawn = np.random.SeedSequence(None if seed is None else whole("seed", seed, 0, of="multileave"))
+    drawn = np.random.SeedSequence(seed)
     union = list(dict.fromkeys(document for ranking in lists for document in ranking))
     if len(union) > MOST_DOCUMENTS:
         raise BadInput(f"The rankings may have at most {MOST_DOCUMENTS} documents together. Got {len(union)}.")
     if not union:
-        return _impression(method, arms, [], [])
+        return Impression({**about, "documents": [], "evidence": []})
 
-    order, rank = _positions(lists, union, np.random.default_rng(drawn.spawn(1)[0]))
+    order, rank = _positions(lists, union)
     chosen = METHODS[method](len(arms), len(union), length)
-    shown, evidence = np.zeros(length, np.int64), np.zeros((length, len(arms)))
-    taken, rows = np.zeros(len(union), np.uint8), np.arange(len(arms))
-    args = (chosen, stream(drawn), order, rank, rows, taken, shown, evidence)
+    shown, evidence = np.zeros(length, np.int64), np.zeros((length, len(arms) + 1))
+    taken, rows, own = np.zeros(len(union), np.uint8), np.arange(len(arms)), np.array([len(ranking) for ranking in lists])
+    args = (chosen, stream(drawn), order, rank, rows, own, taken, shown, evidence)
     lay = entry(lay_out_once, chosen, f"{method} (lay out)")
     lay.prepare(*args)
     count = lay.call(*args)
-    return _impression(method, arms, [union[d] for d in shown[:count]], evidence[:count].tolist())
+    return Impression({**about, "documents": [union[d] for d in shown[:count]], "evidence": evidence[:count].tolist()})
 
 
-def credit(impression: Mapping[str, Any], clicks: Iterable[Document]) -> Floats:
-    """The outcome of a page, to be told as it is: wins[a, b], the chance from 0 to 1 that slate[a] beat slate[b].
+def more(
+    impression: Impression, rankings: Mapping[int, Sequence[Document]] | Sequence[Sequence[Document]], *, length: int = 10
+) -> Impression:
+    """The page continued by ``length`` documents: one list still, told once with all its clicks.
 
-    ``clicks`` are the documents clicked, in any order; one clicked twice counts once. No clicks at all: every pair is
-    a tie.
+    Its beginning is what was shown: the same draws are made again and then go on. ``rankings`` must be those of the first page,
+    or longer ones that begin with them. ``optimised`` and ``greedy`` choose whole pages and cannot go on.
+    """
+    method, arms, documents, _ = _read(impression)
+    if method in WHOLE_PAGES:
+        raise BadInput(f"'{method}' chooses whole pages, and cannot continue one.")
+    whole("length", length, 1, of="more")
+    names = dict(zip(arms, impression["rankers"], strict=True))
+    options: dict[str, Any] = {"method": method, "ties": impression["ties"], "seed": impression["seed"]}
+    longer = multileave(rankings, arms, length=len(documents) + length, **options)
+    if longer["documents"][: len(documents)] != documents:
+        raise BadInput("A page can be continued by the rankings that it was made of. These begin otherwise.")
+    kept = {"round": impression["round"], "policy": impression["policy"], "rankers": list(names.values())}
+    return Impression({**longer, **kept})
+
+
+def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) -> dict[Document, float]:
+    """Clicks with weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it."""
+    documents = _read(impression)[2]
+    clicked = _weights(METHOD, documents, list(clicks))
+    return {document: math.log2(2.0 + k) for k, document in enumerate(documents) if clicked[k] > 0.0}
+
+
+def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
+    """The outcome of a page: wins[a, b], the chance from 0 to 1 that slate[a] beat slate[b].
+
+    For those without a policy; ``policy.tell(impression, clicks)`` is the way with one. ``clicks`` are the documents clicked,
+    in any order; one clicked twice counts once. A dict gives each click a weight above 0, for methods that add clicks up.
+    Pairs that the clicks do not tell apart, all of them on a page without a click, are 1/2 both ways; or 0, if the page was
+    made with ``ties="drop"``.
     """
     method, arms, documents, evidence = _read(impression)
-    slot = {document: k for k, document in enumerate(documents)}
-    clicked = np.zeros(max(1, len(documents)), np.uint8)
-    for document in clicks:
-        if document not in slot:
-            raise BadInput(f"Only documents that were shown can be clicked. Got {document!r}; the page showed {documents}.")
-        clicked[slot[document]] = 1
+    clicked = _weights(method, documents, clicks)
     n = len(arms)
     wins = np.zeros((n, n))
     chosen = METHODS[method](n, 1, max(1, len(documents)))
@@ -96,44 +177,75 @@ def credit(impression: Mapping[str, Any], clicks: Iterable[Document]) -> Floats:
     read = entry(judge_once, chosen, f"{method} (judge)")
     read.prepare(*args)
     read.call(*args)
-    return wins
+    return np.where(wins == wins.T, 0.0, wins) if impression["ties"] == "drop" else wins
 
 
 def lay_out_once(
-    method: Any, rng: Stream, order: Positions, rank: Positions, rows: Ints, taken: Flags, shown: Ints, evidence: Floats
+    method: Any,
+    rng: Stream,
+    order: Positions,
+    rank: Positions,
+    rows: Ints,
+    own: Ints,
+    taken: Flags,
+    shown: Ints,
+    evidence: Floats,
 ) -> int:
-    return lay_out(method, rng, order, rank, rows, taken, shown, evidence)
+    return lay_out(method, rng, order, rank, rows, own, taken, shown, evidence)
 
 
-def judge_once(method: Any, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
+def judge_once(method: Any, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
     judge(method, evidence, clicked, length, places, wins)
 
 
 def _documents(arm: int, ranking: Sequence[Document]) -> list[Document]:
-    documents = list(ranking)
-    for document in documents:
-        if not isinstance(document, str | int) or isinstance(document, bool):
-            raise BadInput(f"A document must be a string or a whole number. Arm {arm} returned {document!r}.")
+    documents = [read_document(document) for document in ranking]
+    for given, document in zip(ranking, documents, strict=True):
+        if document is None:
+            raise BadInput(f"A document must be a string or a whole number. Arm {arm} returned {given!r}.")
     if len(set(documents)) < len(documents):
         twice = next(d for k, d in enumerate(documents) if d in documents[:k])
         raise BadInput(f"A ranking must hold each document once. Arm {arm} returned {twice!r} twice.")
-    return documents
+    return documents  # type: ignore[return-value]
 
 
-def _positions(lists: list[list[Document]], union: list[Document], rng: np.random.Generator) -> tuple[Positions, Positions]:
+def read_document(given: Any) -> Document | None:
+    """As JSON knows it: NumPy's numbers and words become Python's. None for what is no document."""
+    if isinstance(given, str):
+        return str(given)
+    return int(given) if isinstance(given, numbers.Integral) and not isinstance(given, bool | np.bool) else None
+
+
+def _weights(method: str, documents: list[Document], clicks: Clicks) -> Floats:
+    slot: dict[Any, int] = {document: k for k, document in enumerate(documents)}
+    clicked = np.zeros(max(1, len(documents)))
+    if isinstance(clicks, str):
+        raise BadInput(f"'clicks' must be a list of documents. Got the text {clicks!r}.")
+    for given in clicks:
+        document = read_document(given)
+        if document is None or document not in slot:
+            raise BadInput(
+                f"Only documents that were shown can be clicked. Got {shortened(given)}; the page showed {shortened(documents)}."
+            )
+        weight = clicks[given] if isinstance(clicks, Mapping) else 1.0
+        if not isinstance(weight, numbers.Real) or not 0.0 < float(weight) < math.inf:
+            raise BadInput(f"The weight of a click must be a finite number above 0. Got {weight!r} for {document!r}.")
+        if weight != 1.0 and method in WHOLE_CLICKS:
+            raise BadInput(f"'{method}' counts clicks and cannot weigh them. Got a weight of {weight!r} for {document!r}.")
+        clicked[slot[document]] = float(weight)
+    return clicked
+
+
+def _positions(lists: list[list[Document]], union: list[Document]) -> tuple[Positions, Positions]:
+    """Orders and their inverses. What a ranker did not return stands after what it did, where nobody looks."""
     number = {document: d for d, document in enumerate(union)}
-    rest = [union[d] for d in rng.permutation(len(union))]  # one order for what rankers left out, shared by all
     order = np.zeros((len(lists), len(union)), np.int16)
     rank = np.zeros_like(order)
     for a, ranking in enumerate(lists):
         own = set(ranking)
-        order[a] = [number[document] for document in (*ranking, *(d for d in rest if d not in own))]
+        order[a] = [number[document] for document in (*ranking, *(d for d in union if d not in own))]
         rank[a, order[a]] = np.arange(len(union))
     return order, rank
-
-
-def _impression(method: str, arms: list[int], documents: list[Document], evidence: list[list[float]]) -> dict[str, Any]:
-    return {"format": FORMAT, "method": method, "slate": arms, "documents": documents, "evidence": evidence}
 
 
 def _read(impression: Mapping[str, Any]) -> tuple[str, list[int], list[Document], Floats]:
@@ -141,12 +253,15 @@ def _read(impression: Mapping[str, Any]) -> tuple[str, list[int], list[Document]
         if impression["format"] != FORMAT:
             raise ValueError
         method, arms, documents = impression["method"], list(impression["slate"]), list(impression["documents"])
-        evidence = np.array(impression["evidence"], np.float64).reshape(len(documents), len(arms))
-        whole_arms = all(isinstance(arm, numbers.Integral) for arm in arms)
-        if method not in METHODS or not arms or not whole_arms or not np.isfinite(evidence).all():
+        evidence = np.array(impression["evidence"], np.float64).reshape(len(documents), len(arms) + 1)
+        good = method in METHODS and arms and np.isfinite(evidence).all() and impression["ties"] in TIES
+        good = good and all(isinstance(arm, int) and not isinstance(arm, bool) for arm in arms)
+        good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms) == len(impression["rankers"])
+        round, policy = impression["round"], impression["policy"]
+        good = good and type(impression["seed"]) is int and impression["seed"] >= 0
+        good = good and (round is None or type(round) is int) and (policy is None or isinstance(policy, str))
+        if not good or not all(read_document(document) == document for document in documents):
             raise ValueError
-        if len(set(documents)) < len(documents) or len(set(arms)) < len(arms):
-            raise ValueError
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise BadInput(f"'impression' must be what 'multileave' returned ({FORMAT}). Got something else.") from None
     return method, arms, documents, evidence

@@ -168,35 +168,6 @@ def _numbers(line: _Line) -> Iterable[int]:
     return range(1, len(line.features) + 1) if isinstance(line.features, list) else line.features.keys()
 
 
-def read_run(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
-    """A TREC run, lines ``query Q0 document rank score name``: scores by query and document.
-
-    The rank column is not used, as in trec_eval.
-    """
-    scores: dict[str, dict[str, float]] = {}
-    for number, text in open_lines(path):
-        words = text.split()
-        if not words:
-            continue
-        where = f"'{path}', line {number}"
-        if len(words) != 6:
-            raise BadInput(f"{where}: must be 'query Q0 document rank score name', 6 words. Got {len(words)}.")
-        query, document = words[0], words[2]
-        try:
-            score = float(words[4])
-        except ValueError:
-            score = math.nan
-        if not math.isfinite(score):
-            raise BadInput(f"{where}: the score must be a finite number. Got '{words[4]}'.")
-        of_query = scores.setdefault(query, {})
-        if document in of_query:
-            raise BadInput(f"{where}: document '{document}' must come once for query '{query}'. Got it twice.")
-        of_query[document] = score
-    if not scores:
-        raise BadInput(f"'{path}' must hold a line per retrieved document. Got none.")
-    return scores
-
-
 def each(queries: Iterable[Query]) -> Iterator[Query]:
     """Queries from any iterable, checked as the files' are."""
     for query in queries:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from multiduel.arrays import Floats, Ints
 from multiduel.inputs import BadInput
 from multiduel.rankers.corpus import Query
-from multiduel.rankers.letor import each, read_run
+from multiduel.rankers.letor import each
 from multiduel.rankers.multileaving.contract import Positions
+from multiduel.rankers.trec import run_scores
 
 DIRECTIONS = ("descending", "ascending", "both")
 
@@ -46,15 +47,16 @@ def feature(number: int, *, ascending: bool = False) -> Ranker:
     return Ranker(f"f{number}-asc" if ascending else f"f{number}", score)
 
 
-def run_file(path: str | os.PathLike[str], *, name: str = "") -> Ranker:
-    """Documents by a TREC run; those it did not retrieve come after all it did."""
-    scores = read_run(path)
+def run_file(source: Any, *, name: str = "") -> Ranker:
+    """Documents by a TREC run: a file, {query: {document: score}}, or ranx's. What it did not retrieve it does not return."""
+    scores = run_scores(source)
 
     def score(query: Query) -> Floats:
         of_query = scores.get(query.id, {})
         return np.array([of_query.get(document, -np.inf) for document in query.documents])
 
-    return Ranker(name or Path(path).name, score)
+    named = Path(source).name if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
+    return Ranker(name or named or "run", score)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,6 +69,9 @@ class Lineup:
     grade: Ints  # i8[N]
     order: Positions  # i2[K, N]   per query, the ranker's documents, best first, numbered within the query
     rank: Positions  # i2[K, N]   per query, each document's position with the ranker, from 0
+    returned: (
+        Positions  # i2[K, Q]   how many documents of the query the ranker returned; those after them in its order it did not
+    )
 
     def __repr__(self) -> str:
         return f"Lineup({self.n_arms} rankers, {len(self.queries)} queries, {len(self.grade)} documents)"
@@ -82,7 +87,7 @@ class Lineup:
     @cached_property
     def digest(self) -> str:
         """Tells two line-ups apart."""
-        parts = (self.offset, self.grade, self.order)
+        parts = (self.offset, self.grade, self.order, self.returned)
         return hashlib.sha256("\0".join(self.names).encode() + b"".join(p.tobytes() for p in parts)).hexdigest()
 
     def take(self, arms: Sequence[int] | Ints) -> Lineup:
@@ -91,7 +96,7 @@ class Lineup:
         if not rows or len(set(rows)) < len(rows) or not all(0 <= row < self.n_arms for row in rows):
             raise BadInput(f"'arms' must be different numbers from 0 to {self.n_arms - 1}. Got {rows}.")
         names = tuple(self.names[row] for row in rows)
-        return Lineup(names, self.queries, self.offset, self.grade, self.order[rows], self.rank[rows])
+        return Lineup(names, self.queries, self.offset, self.grade, self.order[rows], self.rank[rows], self.returned[rows])
 
     def join(self, other: Lineup) -> Lineup:
         """The rankers of both, which ranked the same queries."""
@@ -100,18 +105,24 @@ class Lineup:
             raise BadInput("Line-ups can be joined when they rank the same queries with the same documents.")
         names = (*self.names, *other.names)
         _check_names(names)
-        both = (np.concatenate([mine, theirs]) for mine, theirs in ((self.order, other.order), (self.rank, other.rank)))
-        return Lineup(names, self.queries, self.offset, self.grade, *both)
+        pairs = ((self.order, other.order), (self.rank, other.rank), (self.returned, other.returned))
+        return Lineup(names, self.queries, self.offset, self.grade, *(np.concatenate(pair) for pair in pairs))
+
+    @property
+    def answered(self) -> Ints:
+        """For how many queries each ranker returned a document."""
+        return (self.returned > 0).sum(axis=1)
 
     def ndcg(self, cutoff: int = 10) -> Floats:
         """Mean NDCG of each ranker over queries with a relevant document: gain 2^grade - 1, discount log2(1 + rank)."""
         total, count = np.zeros(self.n_arms), 0
         discount = 1.0 / np.log2(np.arange(2.0, cutoff + 2.0))
-        for lo, hi in zip(self.offset[:-1], self.offset[1:], strict=True):
+        for q, (lo, hi) in enumerate(itertools.pairwise(self.offset)):
             gain = 2.0 ** self.grade[lo:hi] - 1.0
             if gain.any():
                 top = min(cutoff, int(hi - lo))
-                total += gain[self.order[:, lo : lo + top]] @ discount[:top] / (np.sort(gain)[::-1][:top] @ discount[:top])
+                gained = gain[self.order[:, lo : lo + top]] * (np.arange(top) < self.returned[:, q, None])
+                total += gained @ discount[:top] / (np.sort(gain)[::-1][:top] @ discount[:top])
                 count += 1
         return total / count if count else np.full(self.n_arms, np.nan)
 
@@ -128,7 +139,7 @@ def line_up(
     ``direction`` is that of the features: "descending" (largest first), "ascending", or "both" for two rankers each.
     Documents of equal score are ordered at random, by one order per query that all rankers share: so a constant
     feature is a random ranker, two constant features are the same one, and the order of a file, which may tell the
-    grades, never counts.
+    grades, never counts. A document of score -inf is not returned: the ranker never shows it, nor has credit for it.
 
     >>> from multiduel.rankers import generate
     >>> line_up(generate(queries=3, documents=10, features=2))
@@ -140,15 +151,19 @@ def line_up(
     if named is not None and not named:
         raise BadInput("At least one ranker is needed. Got none.")
     ids: list[str] = []
+    first = ""  # a document's name
     grades: list[Ints] = []
     orders: list[Positions] = []
     ties: list[NDArray[np.int64]] = []
     columns: list[Ints] = []
+    returned: list[Ints] = []
     for q, query in enumerate(each(queries)):
         shuffled = np.random.default_rng([seed, q]).permutation(len(query.grades))
         scores = query.features.T if named is None else np.array([_scores(ranker, query) for ranker in named])
+        returned.append((scores > -np.inf).sum(axis=1))
         best_first = np.argsort(-scores[:, shuffled], axis=1, kind="stable")
         columns.append(query.columns() if named is None else np.arange(len(scores)))
+        first = first or query.documents[0]
         ids.append(query.id)
         grades.append(np.asarray(query.grades, np.int64))
         orders.append(shuffled[best_first].astype(np.int16))
@@ -170,7 +185,15 @@ def line_up(
     offset = np.concatenate([[0], np.cumsum([len(g) for g in grades])])
     names = tuple(r.name for r in named) if named is not None else _feature_names(present, direction)
     _check_names(names)
-    return Lineup(names, tuple(ids), offset, np.concatenate(grades), order, _inverse(order, offset))
+    sizes = np.diff(offset)
+    counts = np.stack(returned, 1) if named is not None else np.broadcast_to(sizes, (len(names), len(sizes)))
+    for name, count in zip(names, counts.max(axis=1), strict=True):
+        if count == 0:
+            raise BadInput(
+                f"Ranker '{name}' must return a document of at least one of the {len(ids)} queries. It returned none: do its "
+                f"query ids look like '{ids[0]}', and its documents like '{first}'?"
+            )
+    return Lineup(names, tuple(ids), offset, np.concatenate(grades), order, _inverse(order, offset), counts.astype(np.int16))
 
 
 def _check_names(names: tuple[str, ...]) -> None:

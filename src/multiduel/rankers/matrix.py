@@ -20,19 +20,21 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.files import is_draft, write_whole
-from multiduel.inputs import MOST_SEED, BadInput, choice, whole
+from multiduel.files import is_draft, read_text, write_whole
+from multiduel.inference import Tally, Verdict, verdict
+from multiduel.inputs import MOST_SEED, BadInput, did_you_mean, whole
 from multiduel.kernels.contract import compare
 from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, write_csv
 from multiduel.problems.files import write_table
-from multiduel.rankers.world import ClickProblem
+from multiduel.rankers.clicks import ClickModel
+from multiduel.rankers.lineup import Lineup
+from multiduel.rankers.world import ClickProblem, click_problem
 
-TIES = ("half", "left-out")
-SHARING = ("probabilistic", "optimised")  # methods that give each user's win in parts, so that no comparison is a tie or decided
 BATCH = 32  # pairs whose result is stored together
 STRIDE = 20_000  # comparisons between two looks at Ctrl-C
-FORMAT = "multiduel-preference-matrix-1"
+FORMAT = "multiduel-preference-matrix-2"
+SUMS = 4  # per pair: wins of the first, their squares, comparisons that count, and how far the first was above 1/2, doubled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,10 +44,15 @@ class Estimate:
     problem: Problem
     errors: Floats  # f8[K, K], 0 on the diagonal
     comparisons: int  # per pair
+    tally: Tally  # the users as answers, for a verdict
     about: dict[str, Any]  # how it was made
 
     def __repr__(self) -> str:
         return f"Estimate({self.problem.label!r}, {self.comparisons} comparisons a pair)"
+
+    def verdict(self, *, alpha: float = 0.05, margin: float = 0.0) -> Verdict:
+        """Do so many simulated users settle which ranker is best? It errs with a chance of ``alpha`` at most."""
+        return verdict(self.tally, alpha=alpha, margin=margin, names=self.problem.names)
 
     def write(self, path: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
         """P.csv, and beside it P.errors.csv (standard errors, same layout) and P.json (how it was made)."""
@@ -68,21 +75,18 @@ def estimate_matrix(
     clicks: ClickProblem,
     *,
     comparisons: int = 10_000,
-    ties: str = "half",
     seed: int = 0,
     threads: int | None = None,
     parts: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Estimate:
-    """P[i, j] = chance that ranker i beats ranker j, from so many users per pair. ``ties`` count half, as in a duel that must
-    be decided; or they are left out, as in the published matrices: wins among decided comparisons.
+    """P[i, j] = chance that ranker i beats ranker j, from so many users per pair. Ties count half, as in a duel that must be
+    decided; where the problem drops them, as the published matrices do, it is the share of wins among decided comparisons.
 
     With ``parts``, a folder, finished batches are kept there and a run that was stopped goes on from them; the
     folder is removed by whoever has stored the result. ``progress`` is called with the share of pairs done.
     """
     of = "estimate_matrix"
-    if choice("ties", ties, TIES) == "left-out" and clicks.method in SHARING:
-        raise BadInput(f"'ties' can be left out with team-draft, balanced or probabilistic-drawn. Got '{clicks.method}'.")
     comparisons, seed = whole("comparisons", comparisons, 2, 1 << 62, of=of), whole("seed", seed, 0, MOST_SEED, of=of)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = whole("threads", threads, 1, 1024, of=of) if threads is not None else cores
@@ -99,22 +103,22 @@ def estimate_matrix(
     everyone = np.arange(K)
     example = clicks.world(everyone, 2)
     run = entry(count_wins, example, f"{clicks.method} comparisons", type(example.method))
-    run.prepare(example, np.uint64(0), 1, 0, pairs[0], *np.zeros((3, 2, 2)))
+    run.prepare(example, np.uint64(0), 1, 0, pairs[0], np.zeros((2, 2)), np.zeros((SUMS, 2, 2)))
     cancelled = threading.Event()
     done = np.zeros(len(batches))
     done[[b for b in range(len(batches)) if batch_sums[b] is not None]] = 1.0
 
     def one(b: int) -> None:
         world = clicks.world(everyone, 2)
-        sums = np.zeros((len(batches[b]), 2))  # wins of the first over the second, and their squares
+        sums = np.zeros((len(batches[b]), SUMS))
         for k, pair in enumerate(batches[b]):
             key = np.random.SeedSequence(seed, spawn_key=(int(pair[0]), int(pair[1]))).generate_state(1, np.uint64)[0]
-            wins, total, squares = np.zeros((3, 2, 2))
+            wins, total = np.zeros((2, 2)), np.zeros((SUMS, 2, 2))
             for at in range(0, comparisons, STRIDE):
                 if cancelled.is_set():
                     return
-                run.call(world, key, at + 1, min(STRIDE, comparisons - at), pair, wins, total, squares)
-            sums[k] = total[0, 1], squares[0, 1]
+                run.call(world, key, at + 1, min(STRIDE, comparisons - at), pair, wins, total)
+            sums[k] = total[:, 0, 1]
             done[b] = (k + 1) / len(batches[b])
         if store:
             store.save(b, sums)
@@ -135,40 +139,49 @@ def estimate_matrix(
                 future.cancel()
             raise
     sums = np.concatenate([part for part in batch_sums if part is not None])
-    return _estimate(clicks, pairs, sums, comparisons, {**about, "ties": ties})
+    return _estimate(clicks, pairs, sums, comparisons, about)
 
 
-def count_wins(
-    world: Any, key: np.uint64, start: int, count: int, slate: Ints, wins: Floats, sums: Floats, squares: Floats
-) -> None:
-    """Add up the wins of the slate's arms over each other, and their squares, over ``count`` users from ``start``."""
+def count_wins(world: Any, key: np.uint64, start: int, count: int, slate: Ints, wins: Floats, sums: Floats) -> None:
+    """Add up, over ``count`` users from ``start``, what SUMS names, for every pair of the slate."""
     n = slate.shape[0]
     for t in range(start, start + count):
         compare(world, key, t, 1, slate, wins)
         for a in range(n):
             for b in range(n):
-                sums[a, b] += wins[a, b]
-                squares[a, b] += wins[a, b] * wins[a, b]
+                sums[0, a, b] += wins[a, b]
+                sums[1, a, b] += wins[a, b] * wins[a, b]
+                sums[2, a, b] += wins[a, b] + wins[b, a]
+                sums[3, a, b] += max(0.0, wins[a, b] - wins[b, a])
 
 
 def _estimate(clicks: ClickProblem, pairs: Ints, sums: Floats, N: int, about: dict[str, Any]) -> Estimate:
     K = clicks.n_arms
-    P, errors = np.full((K, K), 0.5), np.zeros((K, K))
-    if about["ties"] == "half":
-        mean = sums[:, 0] / N
-        error = np.sqrt(np.maximum(0.0, sums[:, 1] / N - mean**2) / (N - 1))
-    else:  # a tie is a win of 1/2: it adds 1/2 to the wins and 1/4 to their squares
-        tied = 4.0 * (sums[:, 0] - sums[:, 1])
-        decided = N - tied
-        mean = np.where(decided > 0.0, (sums[:, 0] - 0.5 * tied) / np.maximum(decided, 1.0), 0.5)
-        error = np.sqrt(np.where(decided > 1.0, mean * (1.0 - mean), 0.25) / np.maximum(decided - 1.0, 1.0))
+    P, errors, above = np.full((K, K), 0.5), np.zeros((K, K)), np.zeros((K, K))
+    won, squares, counted, ahead = sums.T
+    n = np.maximum(counted, 1.0)
+    mean = np.where(counted > 0.0, won / n, 0.5)
+    spread = np.where(counted > 1.0, np.maximum(0.0, squares / n - mean**2), 0.25)
     i, j = pairs.T
     P[i, j], P[j, i] = mean, 1.0 - mean
-    errors[i, j] = errors[j, i] = error
-    convention = "" if about["ties"] == "half" else ", wins among decided comparisons"
+    errors[i, j] = errors[j, i] = np.sqrt(spread / np.maximum(counted - 1.0, 1.0))
+    above[i, j], above[j, i] = ahead, np.maximum(0.0, ahead - (2.0 * won - counted))
+    level = np.zeros((K, K))
+    level[i, j] = level[j, i] = np.maximum(0.0, counted - above[i, j] - above[j, i])
+    convention = "" if clicks.ties == "half" else ", wins among decided comparisons"
     label = f"{K} rankers, {clicks.clicks.name} clicks, {clicks.method}{convention}"
     problem = Problem(P, clicks.lineup.names, label)
-    return Estimate(problem, errors, N, {**about, "result": problem.to_json()})
+    return Estimate(problem, errors, N, in_parts(above, level), {**about, "result": problem.to_json()})
+
+
+def in_parts(above: Floats, level: Floats) -> Tally:
+    """A tally of outcomes that are fractions X of a win: 2X - 1 answers above and 2 - 2X level where X > 1/2, and so below.
+
+    It is sound. What the verdict bets grows by ln(1 + b (X - q) / q) an answer, which is concave in X; counting parts takes the
+    chord between 1/2 and 1 (or 0 and 1/2) instead, which is less. Counting who is ahead would not be: of a fair outcome the
+    sign need not be fair.
+    """
+    return Tally.of(np.round(above, 9), np.round(level, 9))
 
 
 def _about(clicks: ClickProblem, comparisons: int, seed: int) -> dict[str, Any]:
@@ -210,7 +223,57 @@ class _Parts:
             raise BadInput(f"'{self.folder}' cannot be read: {error.strerror}.") from None
         if hashlib.sha256(raw[32:]).digest() != raw[:32]:
             return None  # damaged: counted again
-        return np.frombuffer(raw[32:], "<f8").astype(np.float64).reshape(pairs, 2)
+        return np.frombuffer(raw[32:], "<f8").astype(np.float64).reshape(pairs, SUMS)
+
+
+def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """How the matrix in this file was made, by the note beside it; empty without one."""
+    note = Path(path).with_suffix(".json")
+    if not note.exists():
+        return {}
+    try:
+        about = json.loads(read_text(note))
+        if about["format"] != FORMAT:
+            raise ValueError
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"'{note}' must be what 'rankers matrix' wrote beside '{path}' ({FORMAT}). Got something else.") from None
+    return dict(about)
+
+
+def click_problem_of(path: str | os.PathLike[str], lineup: Lineup, reference: Problem, **options: Any) -> ClickProblem:
+    """The click world that the matrix in this file was made of, with it to count regret by: ``lineup`` as it was then.
+
+    ``options`` are those of ``click_problem``; users, method and depth must be those of the matrix, where the note beside it
+    tells them. Without a note nobody knows, and the options or their defaults are taken.
+    """
+    about = read_about(path)
+    for name in reference.names:
+        if name not in lineup.names:
+            raise BadInput(f"'{path}' must name rankers of these files. Got '{name}'.{did_you_mean(name, lineup.names)}")
+    if about and about["lineup_sha256"] != lineup.digest:
+        raise BadInput(f"'{path}' was made of other files, features or runs. Give those that it was made of.")
+    if about:
+        tables = about["tables"]
+        model = ClickModel(about["clicks"], np.array(tables["click"]), np.array(tables["stop"]))
+        if "clicks" in options or "depth" in options:
+            asked: dict[str, Any] = {"clicks": model.name, "depth": model.depth} | options
+            wanted = click_problem(lineup, **asked).clicks
+            same = [np.array_equal(a, b) for a, b in ((wanted.click, model.click), (wanted.stop, model.stop))]
+            if not all(same):
+                raise BadInput(
+                    f"'{path}' was made with {model.name} clicks on {model.depth} slots. Got {wanted.name} on {wanted.depth}: "
+                    f"leave the options out, or make another matrix."
+                )
+        if options.get("method", about["method"]) != about["method"]:
+            raise BadInput(
+                f"'{path}' was made with the method {about['method']}. Got '{options['method']}': leave the option out, or make "
+                f"another matrix."
+            )
+        options = {"ties": about["ties"]} | options | {"clicks": model, "method": about["method"]}
+    chosen = lineup.take([lineup.names.index(name) for name in reference.names])
+    return click_problem(chosen, reference=reference, **options)
 
 
 def remove_parts(folder: str | os.PathLike[str]) -> None:

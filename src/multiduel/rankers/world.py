@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, choice
 from multiduel.problems import Problem
 from multiduel.rankers.click_world import ClickWorld
 from multiduel.rankers.clicks import ClickModel, click_model
 from multiduel.rankers.lineup import Lineup
-from multiduel.rankers.multileaving import METHODS, TWO_ONLY, check_method
+from multiduel.rankers.multileaving import METHOD, METHODS, TIES, TWO_ONLY, check_method
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +24,11 @@ class ClickProblem:
     clicks: ClickModel
     method: str
     reference: Problem | None = None  # e.g. of ``estimate_matrix``; without it there is no regret to count
+    ties: str = TIES[0]  # "half" a win each way, or "drop": such a page tells nothing of the two
 
     def __post_init__(self) -> None:
         check_method(self.method)
+        choice("ties", self.ties, TIES)
         worst = int(self.lineup.grade.max())
         if worst >= self.clicks.click.shape[1]:
             raise BadInput(
@@ -45,15 +47,18 @@ class ClickProblem:
             raise BadInput(f"'{self.method}' compares two rankers at a time. Got a slate of {seats}.")
         lineup, depth = self.lineup, self.clicks.depth
         return ClickWorld(
+            int(self.ties == "drop"),
             METHODS[self.method](seats, lineup.longest, depth),
             np.ascontiguousarray(labels, np.int64),
-            *(lineup.offset, lineup.grade, lineup.order, lineup.rank, self.clicks.click, self.clicks.stop),
+            *(lineup.offset, lineup.grade, lineup.order, lineup.rank, lineup.returned, self.clicks.click, self.clicks.stop),
             rng=np.zeros(4, np.uint64),
             rows=np.zeros(seats, np.int64),
+            own=np.zeros(seats, np.int64),
             taken=np.zeros(lineup.longest, np.uint8),
             shown=np.zeros(depth, np.int64),
-            clicked=np.zeros(depth, np.uint8),
-            evidence=np.zeros((depth, seats)),
+            clicked=np.zeros(depth),
+            evidence=np.zeros((depth, seats + 1)),
+            page=np.zeros((seats, seats)),
         )
 
     def benchmark_gaps(self, kind: str) -> Floats:
@@ -71,6 +76,7 @@ class ClickProblem:
             "documents": len(self.lineup.grade),
             "clicks": self.clicks.name,
             "method": self.method,
+            "ties": self.ties,
             "lineup_sha256": self.lineup.digest,
             "reference": None if self.reference is None else self.reference.to_json(),
         }
@@ -80,11 +86,12 @@ def click_problem(
     lineup: Lineup,
     *,
     clicks: str | ClickModel = "informational",
-    method: str = "probabilistic",
+    method: str = METHOD,
+    ties: str = TIES[0],
     depth: int = 10,
     reference: Problem | None = None,
 ) -> ClickProblem:
     """The click world of a line-up; ``clicks`` is a name (see ``click_model``) or a model."""
     if isinstance(clicks, str):
         clicks = click_model(clicks, grades=int(lineup.grade.max()) + 1, depth=depth)
-    return ClickProblem(lineup, clicks, method, reference)
+    return ClickProblem(lineup, clicks, method, reference, ties)

@@ -155,7 +155,7 @@ def test_the_public_files_make_the_rankers_matrix(small, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert {"rankers.csv", "rankers.errors.csv", "rankers.json", "rankers_24.csv"} == {p.name for p in (out / "mslr").iterdir()}
     about = json.loads((out / "mslr" / "rankers.json").read_text())
-    assert about["ties"] == "left-out" and about["comparisons"] == mslr.COMPARISONS
+    assert about["ties"] == "drop" and about["comparisons"] == mslr.COMPARISONS
     played = results.read(out / "two-dueling-f").problem
     assert theory.is_total_order(played.matrix) and played.n_arms == 24 and set(played.names) <= set(about["names"])
     assert stand_in.LABEL not in (out / "report.md").read_text()

@@ -40,12 +40,12 @@ def make(
     lineup = rankers.line_up(rankers.read_letor(*files))
     if lineup.n_arms < ARMS:
         raise BadInput(f"The files of '--mslr' must have at least {ARMS} features, a ranker each. Got {lineup.n_arms}.")
-    clicks = rankers.click_problem(lineup, clicks="informational", method="probabilistic-drawn")
+    clicks = rankers.click_problem(lineup, clicks="informational", method="probabilistic-drawn", ties="drop")
     whole = folder / WHOLE
     if not _is_there(whole, lineup.digest):
         parts = whole.with_suffix(".parts")
         estimate = rankers.estimate_matrix(
-            clicks, comparisons=COMPARISONS, ties="left-out", seed=SEED, threads=threads, parts=parts, progress=progress
+            clicks, comparisons=COMPARISONS, seed=SEED, threads=threads, parts=parts, progress=progress
         )
         estimate.write(whole)
         remove_parts(parts)

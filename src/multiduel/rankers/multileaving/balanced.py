@@ -21,7 +21,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.inputs import BadInput
 from multiduel.kernels.random import uniform
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, release
+from multiduel.rankers.multileaving.contract import NOWHERE, Flags, Positions, judge, lay_out, page_length, release
 
 
 class Balanced(NamedTuple):
@@ -41,42 +41,47 @@ def merge(
     order: Positions,
     rank: Positions,
     rows: Ints,
+    own: Ints,
     taken: Flags,
     shown: Ints,
     evidence: Floats,
 ) -> int:
     next = method.next
     n = rows.shape[0]
-    length = min(shown.shape[0], order.shape[1])
     next[0] = next[1] = 0
     first = 0 if n == 1 or uniform(rng) < 0.5 else 1
     k = 0
+    length = page_length(order, rows, own, taken, shown.shape[0])
     while k < length:
         who = 0 if n == 1 or next[0] < next[1] or (next[0] == next[1] and first == 0) else 1
+        if next[who] >= own[who]:  # it has no more: the other goes on
+            who = 1 - who
         document = int(order[rows[who], next[who]])
         next[who] += 1
         if taken[document] == 0:
             taken[document] = 1
             shown[k] = document
             for a in range(n):
-                evidence[k, a] = rank[rows[a], document] + 1.0
+                place = int(rank[rows[a], document])
+                evidence[k, a] = place + 1.0 if place < own[a] else NOWHERE
+            evidence[k, n] = 0.0
             k += 1
     release(taken, shown, length)
     return length
 
 
 @judge.implement(Balanced)
-def count_tops(method: Balanced, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
+def count_tops(method: Balanced, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
     if places < 2:
         return
     top = 0.0
     for k in range(length):
-        if clicked[k] != 0:
+        if clicked[k] > 0.0:
             top = min(evidence[k, 0], evidence[k, 1])  # of the lowest clicked document
     a = 0
     b = 0
     for k in range(length):
-        if clicked[k] != 0:
+        if clicked[k] > 0.0:
             a += 1 if evidence[k, 0] <= top else 0
             b += 1 if evidence[k, 1] <= top else 0
     won = 1.0 if a > b else (0.5 if a == b else 0.0)

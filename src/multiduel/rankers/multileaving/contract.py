@@ -1,10 +1,12 @@
 """What a multileaving method is: a way to lay out one list from several rankings, and a way to read clicks on it.
 
 Documents of a query are 0 .. D-1. ``order[i]`` is ranker i's list, best first; ``rank[i]`` its inverse, from 0. A
-slate of n rankers sits at places 0 .. n-1; ``rows[a]`` is the ranker at place a.
+slate of n rankers sits at places 0 .. n-1; ``rows[a]`` is the ranker at place a. Of its list the first ``own[a]``
+documents are what it returned; the rest is padding, which it never shows and is never credited for: a ranker with
+nothing left passes, and a page ends early when nobody has anything left.
 
-Between laying out and judging nothing is kept but ``evidence``, one row per slot and one number per place, so that a
-search engine can send it along with the page and judge whenever the clicks come in.
+Between laying out and judging nothing is kept but ``evidence``, one row per slot: one number per place, and one of the
+slot itself. So a search engine can send it along with the page and judge whenever the clicks come in.
 """
 
 from __future__ import annotations
@@ -20,28 +22,79 @@ from multiduel.kernels.dispatch import generic, kernel
 Positions = NDArray[np.int16]
 Flags = NDArray[np.uint8]
 
+NOWHERE = 1e9  # the rank, as evidence, of a document that a ranker did not return
+
 
 @generic
 def lay_out(
-    method: Any, rng: Stream, order: Positions, rank: Positions, rows: Ints, taken: Flags, shown: Ints, evidence: Floats
+    method: Any,
+    rng: Stream,
+    order: Positions,
+    rank: Positions,
+    rows: Ints,
+    own: Ints,
+    taken: Flags,
+    shown: Ints,
+    evidence: Floats,
 ) -> int:
     """Write the documents to show into ``shown`` and the evidence of each slot; return how many are shown.
 
-    ``taken`` (u1[D]) comes and goes all 0. The list is as long as ``shown``, or shorter when there are fewer documents.
+    ``taken`` (u1[D]) comes and goes all 0. The list is as long as ``shown``, or shorter when fewer documents were returned.
+    ``evidence`` is f8[slots, n + 1].
     """
 
 
 @generic
-def judge(method: Any, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
-    """Add to ``wins[a, b]`` the chance that place a beat place b, given the clicks; a tie is 1/2, both ways make 1."""
+def judge(method: Any, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
+    """Add to ``wins[a, b]`` the chance that place a beat place b, given the clicks; a tie is 1/2, both ways make 1.
+
+    ``clicked[k]`` is the weight of the click on slot k, 1 unless somebody says otherwise, and 0 without a click.
+    """
 
 
 @kernel
-def top_free(ranking: Positions, at: int, taken: Flags) -> int:
-    """The first position from ``at`` on whose document is not taken; one always is."""
-    while taken[ranking[at]] != 0:
+def top_free(ranking: Positions, at: int, own: int, taken: Flags) -> int:
+    """The first position from ``at`` on whose document is not taken; ``own`` if the ranker has nothing left."""
+    while at < own and taken[ranking[at]] != 0:
         at += 1
     return at
+
+
+@kernel
+def page_length(order: Positions, rows: Ints, own: Ints, taken: Flags, slots: int) -> int:
+    """How many documents can be shown: as many as there are slots, or all that anybody returned."""
+    for a in range(rows.shape[0]):
+        if own[a] >= slots:
+            return slots
+    count = 0
+    for a in range(rows.shape[0]):
+        for at in range(own[a]):
+            count += 1 if taken[order[rows[a], at]] == 0 else 0
+            taken[order[rows[a], at]] = 1
+    for a in range(rows.shape[0]):
+        for at in range(own[a]):
+            taken[order[rows[a], at]] = 0
+    return min(slots, count)
+
+
+@kernel
+def refresh(order: Positions, rows: Ints, own: Ints, taken: Flags, next: Ints) -> int:
+    """Move ``next`` to each place's best free document; return how many places have one."""
+    able = 0
+    for a in range(rows.shape[0]):
+        next[a] = top_free(order[rows[a]], next[a], own[a], taken)
+        able += 1 if next[a] < own[a] else 0
+    return able
+
+
+@kernel
+def nth_able(next: Ints, own: Ints, n: int) -> int:
+    """The place that is number ``n``, from 0, of those that have a document left."""
+    place = -1
+    while n >= 0:
+        place += 1
+        n -= 1 if next[place] < own[place] else 0
+    return place
 
 
 @kernel
@@ -51,13 +104,12 @@ def release(taken: Flags, shown: Ints, length: int) -> None:
 
 
 @kernel
-def more_credit_wins(credit: Floats, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
-    """A place's credit is its evidence summed over clicked slots; more wins, equal is a tie. ``credit`` is scratch."""
+def more_credit_wins(credit: Floats, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
+    """A place's credit is its evidence summed over clicked slots, by weight; more wins, equal is a tie. ``credit`` is scratch."""
     for a in range(places):
         credit[a] = 0.0
         for k in range(length):
-            if clicked[k] != 0:
-                credit[a] += evidence[k, a]
+            credit[a] += clicked[k] * evidence[k, a]
         for b in range(a):
             won = 1.0 if credit[a] > credit[b] else (0.5 if credit[a] == credit[b] else 0.0)
             wins[a, b] += won

@@ -3,7 +3,7 @@
 Papers     Radlinski, Craswell. Optimized Interleaving for Online Retrieval Evaluation. WSDM 2013 (two rankers).
            Schuth et al. Multileaved Comparisons for Fast Online Evaluation. CIKM 2014 (OM).
 Symbols    L candidate list, p_L its chance, c(L, k, a) credit 1/rank of the document in slot k by the ranker at place
-           a, less the mean over places; bias(k, a) = sum over L of p_L c(L, k, a).
+           a, 0 if it did not return it, less the mean over places; bias(k, a) = sum over L of p_L c(L, k, a).
 Evidence   the slot's credits, less the bias that is left.
 Fair       exactly in expectation, slot by slot.
 Deviates   The papers solve a linear program for p, which often has no solution; here a fixed number of multiplicative
@@ -11,7 +11,7 @@ Deviates   The papers solve a linear program for p, which often has no solution;
            credits, so that fairness does not hang on convergence. The outcome is 1/2 plus half the mean difference in
            credit over the clicks (a fraction): the sign of a fair difference need not be fair.
 
-    candidates: in each slot the best free document of a random ranker, 32 times
+    candidates: in each slot the best free document of a random ranker that has one, 32 times
     minimise over p:  sum over k, a of bias(k, a)^2  -  LAMBDA sum over L of p_L sensitivity(L)
     show a list drawn by p
 """
@@ -25,7 +25,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, release, top_free
+from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, nth_able, page_length, refresh, release
 
 CANDIDATES, STEPS, STEP, LAMBDA = 32, 25, 1.0, 0.2
 
@@ -59,15 +59,16 @@ def choose_list(
     order: Positions,
     rank: Positions,
     rows: Ints,
+    own: Ints,
     taken: Flags,
     shown: Ints,
     evidence: Floats,
 ) -> int:
     n = rows.shape[0]
-    length = min(shown.shape[0], order.shape[1])
+    length = page_length(order, rows, own, taken, shown.shape[0])
     for L in range(CANDIDATES):
-        candidate(method.next, rng, order, rows, taken, method.lists[L], length)
-        method.sensitivity[L] = give_credit(rank, rows, method.lists[L], method.credit[L], length)
+        candidate(method.next, rng, order, rows, own, taken, method.lists[L], length)
+        method.sensitivity[L] = give_credit(rank, rows, own, method.lists[L], method.credit[L], length)
         method.p[L] = 1.0 / CANDIDATES
     for _ in range(STEPS):
         improve(method, length * n)
@@ -92,32 +93,32 @@ def choose_list(
         shown[k] = method.lists[drawn, k]
         for a in range(n):
             evidence[k, a] = (method.credit[drawn, k * n + a] - method.bias[k * n + a]) / (1.0 + most)
+        evidence[k, n] = 0.0
     return length
 
 
 @kernel
-def candidate(next: Ints, rng: Stream, order: Positions, rows: Ints, taken: Flags, list: Ints, length: int) -> None:
-    n = rows.shape[0]
-    for a in range(n):
+def candidate(next: Ints, rng: Stream, order: Positions, rows: Ints, own: Ints, taken: Flags, list: Ints, length: int) -> None:
+    for a in range(rows.shape[0]):
         next[a] = 0
     for k in range(length):
-        place = below(rng, n)
-        ranking = order[rows[place]]
-        next[place] = top_free(ranking, next[place], taken)
-        list[k] = int(ranking[next[place]])
+        able = refresh(order, rows, own, taken, next)
+        place = nth_able(next, own, below(rng, able))
+        list[k] = int(order[rows[place], next[place]])
         taken[list[k]] = 1
     release(taken, list, length)
 
 
 @kernel
-def give_credit(rank: Positions, rows: Ints, list: Ints, credit: Floats, length: int) -> float:
+def give_credit(rank: Positions, rows: Ints, own: Ints, list: Ints, credit: Floats, length: int) -> float:
     """Credits of a list; returns its sensitivity: how much they differ between places, upper slots counting more."""
     n = rows.shape[0]
     spread = 0.0
     for k in range(length):
         mean = 0.0
         for a in range(n):
-            credit[k * n + a] = 1.0 / (rank[rows[a], list[k]] + 1.0)
+            at = int(rank[rows[a], list[k]])
+            credit[k * n + a] = 1.0 / (at + 1.0) if at < own[a] else 0.0
             mean += credit[k * n + a]
         mean /= n
         for a in range(n):
@@ -157,16 +158,15 @@ def improve(method: Optimised, size: int) -> None:
 
 
 @judge.implement(Optimised)
-def mean_difference(method: Optimised, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
-    clicks = 0
+def mean_difference(method: Optimised, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
+    clicks = 0.0
     for k in range(length):
-        clicks += 1 if clicked[k] != 0 else 0
+        clicks += clicked[k]
     for a in range(places):
         for b in range(a):
             difference = 0.0
             for k in range(length):
-                if clicked[k] != 0:
-                    difference += evidence[k, a] - evidence[k, b]
-            won = min(1.0, max(0.0, 0.5 + 0.5 * difference / max(1, clicks)))  # within but for rounding
+                difference += clicked[k] * (evidence[k, a] - evidence[k, b])
+            won = 0.5 if clicks == 0.0 else min(1.0, max(0.0, 0.5 + 0.5 * difference / clicks))  # within but for rounding
             wins[a, b] += won
             wins[b, a] += 1.0 - won

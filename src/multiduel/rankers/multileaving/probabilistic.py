@@ -4,14 +4,15 @@ Papers     Hofmann, Whiteson, de Rijke. A Probabilistic Method for Inferring Pre
            rankers). Schuth et al. Probabilistic Multileave for Online Retrieval Evaluation. SIGIR 2015.
 Evidence   the chance that the slot's document came from each place, given the list so far; drawn: 1 for the place it
            came from.
-Fair       exactly: a slot's ranker is a fair die, and the marginalised outcome is the expectation of the drawn one.
+Fair       exactly, among rankers that fill the page: a slot's ranker is a fair die, and the marginalised outcome is the
+           expectation of the drawn one.
 Deviates   The 2015 paper compares sums of expected credit. Their sign is biased: with three documents ranked 1 2 3 and
            3 1 2 and one click at random the first ranker wins more often. Here the *outcome* is marginalised, as in
            2011: the chance, over all assignments of slots to rankers, that a had more clicks than b, with ties half.
 
     for each slot:
-      pick a ranker by a fair die; draw a document from it with chance proportional to rank^-tau, among those not in
-      the list
+      pick a ranker by a fair die, of those with a document left; draw a document from it with chance proportional to
+      rank^-tau, among those not in the list
     a ranker's credit is the number of clicks on its slots; more credit wins
 
 Given the list the slots' rankers are independent, so the difference in credit of two rankers is a walk of as many
@@ -28,7 +29,17 @@ from multiduel.arrays import Floats, Ints, Stream
 from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, more_credit_wins, release
+from multiduel.rankers.multileaving.contract import (
+    Flags,
+    Positions,
+    judge,
+    lay_out,
+    more_credit_wins,
+    nth_able,
+    page_length,
+    refresh,
+    release,
+)
 
 TAU = 3.0  # decay of the softmax, as in both papers
 
@@ -37,6 +48,7 @@ class Probabilistic(NamedTuple):
     weight: Floats  # f8[longest]      rank^-tau, ranks from 1
     mass: Floats  # f8[longest + 1]  sums of the first weights
     free: Floats  # f8[n]            scratch: weight of each ranking's documents not yet in the list
+    next: Ints  # i8[n]            scratch: where each ranking's first free document may be
     walk: Floats  # f8[2 depth + 3]  scratch: law of the difference in credit
 
 
@@ -46,17 +58,18 @@ class ProbabilisticDrawn(NamedTuple):
     weight: Floats
     mass: Floats
     free: Floats
+    next: Ints
     credit: Floats  # f8[n]  scratch
 
 
 def probabilistic(places: int, longest: int, depth: int, tau: float = TAU) -> Probabilistic:
     weight, mass = _softmax(longest, tau)
-    return Probabilistic(weight, mass, np.zeros(places), np.zeros(2 * depth + 3))
+    return Probabilistic(weight, mass, np.zeros(places), np.zeros(places, np.int64), np.zeros(2 * depth + 3))
 
 
 def probabilistic_drawn(places: int, longest: int, depth: int, tau: float = TAU) -> ProbabilisticDrawn:
     weight, mass = _softmax(longest, tau)
-    return ProbabilisticDrawn(weight, mass, np.zeros(places), np.zeros(places))
+    return ProbabilisticDrawn(weight, mass, np.zeros(places), np.zeros(places, np.int64), np.zeros(places))
 
 
 def _softmax(longest: int, tau: float) -> tuple[Floats, Floats]:
@@ -73,28 +86,34 @@ def draw(
     order: Positions,
     rank: Positions,
     rows: Ints,
+    own: Ints,
     taken: Flags,
     shown: Ints,
     evidence: Floats,
 ) -> int:
-    weight, free = method.weight, method.free
+    weight, free, next = method.weight, method.free, method.next
     n = rows.shape[0]
-    length = min(shown.shape[0], order.shape[1])
     for a in range(n):
-        free[a] = method.mass[order.shape[1]]
+        free[a] = method.mass[own[a]]
+        next[a] = 0
+    length = page_length(order, rows, own, taken, shown.shape[0])
     for k in range(length):
-        document = draw_document(weight, free, order, rows, taken, below(rng, n), rng)
+        able = refresh(order, rows, own, taken, next)
+        place = nth_able(next, own, below(rng, able))
+        document = draw_document(weight, free, order[rows[place], : own[place]], taken, place, rng)
         shown[k] = document
         taken[document] = 1
         total = 0.0
         for a in range(n):
-            w = weight[rank[rows[a], document]]
-            chance = w / max(free[a], w)  # rounding may leave less free than there is
-            free[a] -= w
-            evidence[k, a] = chance
-            total += chance
+            evidence[k, a] = 0.0
+            if rank[rows[a], document] < own[a]:
+                w = weight[rank[rows[a], document]]
+                evidence[k, a] = w / max(free[a], w)  # rounding may leave less free than there is
+                free[a] -= w
+                total += evidence[k, a]
         for a in range(n):
             evidence[k, a] /= total
+        evidence[k, n] = 0.0
     release(taken, shown, length)
     return length
 
@@ -106,32 +125,36 @@ def draw_with_team(
     order: Positions,
     rank: Positions,
     rows: Ints,
+    own: Ints,
     taken: Flags,
     shown: Ints,
     evidence: Floats,
 ) -> int:
-    weight, free = method.weight, method.free
+    weight, free, next = method.weight, method.free, method.next
     n = rows.shape[0]
-    length = min(shown.shape[0], order.shape[1])
     for a in range(n):
-        free[a] = method.mass[order.shape[1]]
+        free[a] = method.mass[own[a]]
+        next[a] = 0
+    length = page_length(order, rows, own, taken, shown.shape[0])
     for k in range(length):
-        place = below(rng, n)
-        document = draw_document(weight, free, order, rows, taken, place, rng)
+        able = refresh(order, rows, own, taken, next)
+        place = nth_able(next, own, below(rng, able))
+        document = draw_document(weight, free, order[rows[place], : own[place]], taken, place, rng)
         shown[k] = document
         taken[document] = 1
         for a in range(n):
-            free[a] -= weight[rank[rows[a], document]]
+            if rank[rows[a], document] < own[a]:
+                free[a] -= weight[rank[rows[a], document]]
             evidence[k, a] = 0.0
         evidence[k, place] = 1.0
+        evidence[k, n] = 0.0
     release(taken, shown, length)
     return length
 
 
 @kernel
-def draw_document(weight: Floats, free: Floats, order: Positions, rows: Ints, taken: Flags, place: int, rng: Stream) -> int:
-    """A document that is not taken, with chance proportional to its weight in the ranking at ``place``."""
-    ranking = order[rows[place]]
+def draw_document(weight: Floats, free: Floats, ranking: Positions, taken: Flags, place: int, rng: Stream) -> int:
+    """A document of the ranking at ``place`` that is not taken, with chance proportional to its weight."""
     left = uniform(rng) * free[place]
     document = 0
     for position in range(ranking.shape[0]):
@@ -145,7 +168,7 @@ def draw_document(weight: Floats, free: Floats, order: Positions, rows: Ints, ta
 
 
 @judge.implement(Probabilistic)
-def expect(method: Probabilistic, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
+def expect(method: Probabilistic, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
     walk = method.walk
     for a in range(places):
         for b in range(a):
@@ -154,7 +177,7 @@ def expect(method: Probabilistic, evidence: Floats, clicked: Flags, length: int,
             walk[zero - 1] = walk[zero + 1] = 0.0
             walk[zero] = 1.0
             for k in range(length):
-                if clicked[k] != 0:
+                if clicked[k] > 0.0:
                     clicks += 1
                     up, down = evidence[k, a], evidence[k, b]
                     stay = max(0.0, 1.0 - up - down)
@@ -174,5 +197,5 @@ def expect(method: Probabilistic, evidence: Floats, clicked: Flags, length: int,
 
 
 @judge.implement(ProbabilisticDrawn)
-def count_points(method: ProbabilisticDrawn, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
+def count_points(method: ProbabilisticDrawn, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
     more_credit_wins(method.credit, evidence, clicked, length, places, wins)

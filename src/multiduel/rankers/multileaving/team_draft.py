@@ -4,11 +4,11 @@ Papers     Radlinski, Kurup, Joachims. How Does Clickthrough Data Reflect Retrie
            Schuth, Sietsma, Whiteson, Lefortier, de Rijke. Multileaved Comparisons for Fast Online Evaluation. CIKM
            2014.
 Evidence   1 for the place that picked the slot's document, 0 for the others.
-Fair       exactly: who picks in which slot is drawn without looking at the rankings.
+Fair       exactly, among rankers that fill the page: who picks in which slot is drawn without looking at the rankings.
 
-    repeat until the list is full:
+    repeat until the list is full, or nobody has a document left:
       for each ranker, in a random order:
-        append its best document that is not yet in the list; the slot belongs to this ranker
+        append its best document that is not yet in the list; the slot belongs to this ranker. Without one it passes
     a ranker's credit is the number of clicks on its slots; more credit wins
 """
 
@@ -26,6 +26,7 @@ from multiduel.rankers.multileaving.contract import (
     judge,
     lay_out,
     more_credit_wins,
+    page_length,
     release,
     top_free,
 )
@@ -48,34 +49,40 @@ def draft(
     order: Positions,
     rank: Positions,
     rows: Ints,
+    own: Ints,
     taken: Flags,
     shown: Ints,
     evidence: Floats,
 ) -> int:
     turn, next = method.turn, method.next
     n = rows.shape[0]
-    length = min(shown.shape[0], order.shape[1])
     for a in range(n):
         turn[a] = a
         next[a] = 0
-    for k in range(length):
-        seat = k % n
+    length = page_length(order, rows, own, taken, shown.shape[0])
+    k = 0
+    seat = 0
+    while k < length:
         other = seat + below(rng, n - seat)  # a random order, drawn as far as it is used
         place = turn[other]
         turn[other] = turn[seat]
         turn[seat] = place
+        seat = (seat + 1) % n
         ranking = order[rows[place]]
-        next[place] = top_free(ranking, next[place], taken)
+        next[place] = top_free(ranking, next[place], own[place], taken)
+        if next[place] == own[place]:
+            continue
         document = int(ranking[next[place]])
         shown[k] = document
         taken[document] = 1
-        for a in range(n):
+        for a in range(n + 1):
             evidence[k, a] = 0.0
         evidence[k, place] = 1.0
+        k += 1
     release(taken, shown, length)
     return length
 
 
 @judge.implement(TeamDraft)
-def count_points(method: TeamDraft, evidence: Floats, clicked: Flags, length: int, places: int, wins: Floats) -> None:
+def count_points(method: TeamDraft, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
     more_credit_wins(method.credit, evidence, clicked, length, places, wins)

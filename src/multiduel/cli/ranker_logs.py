@@ -1,0 +1,108 @@
+"""``multiduel rankers analyse``, ``replay``, ``import`` and ``export``: logs of pages and clicks. Heavy imports wait."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multiduel.cli.rankers import app
+from multiduel.files import refuse_unwritable, write_whole
+from multiduel.inputs import BadInput
+
+__all__ = ["app"]
+
+LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="A log of impressions and clicks (JSONL).")]
+Bad = Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be used, and count them.")]
+
+
+@app.command()
+def analyse(
+    log: LogFile,
+    out: Annotated[Path | None, typer.Option(metavar="PAGE.html", help="A page with all of it.")] = None,
+    figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="The evidence over the log.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The numbers.")] = None,
+    unit: Annotated[str, typer.Option(help="What counts once: user, session or impression.")] = "user",
+    ties: Annotated[str | None, typer.Option(help="half or drop; as the pages were made if not given.")] = None,
+    alpha: Annotated[float, typer.Option(help="The chance of a wrong verdict.")] = 0.05,
+    margin: Annotated[float, typer.Option(help="Rankers this close count as equally good.")] = 0.0,
+    timeout: Annotated[float, typer.Option(help="Seconds after which clicks no longer count.")] = math.inf,
+    skip_bad: Bad = False,
+) -> None:
+    """Who beats whom, with intervals by user; whether it is settled, since when, or how many more it takes."""
+    from multiduel.rankers.analysis import analyse as read
+    from multiduel.rankers.report import figure as draw
+    from multiduel.rankers.report import page, table, words
+
+    for path in (out, figure, json_file):
+        if path:
+            refuse_unwritable(path)
+    found = read(log, unit=unit, ties=ties, alpha=alpha, margin=margin, timeout=timeout, bad="skip" if skip_bad else "refuse")
+    print("\n".join([*table(found), *words(found)]))
+    contents: list[tuple[Path | None, Callable[[], str]]] = [
+        (out, lambda: page(found, f"Which ranker wins? {log.name}")),
+        (figure, lambda: draw(found) + "\n"),
+        (json_file, lambda: json.dumps(found.to_json(), indent=1) + "\n"),
+    ]
+    for path, content in contents:
+        if path:
+            write_whole(path, content())
+            print(f"Wrote {path}")
+
+
+@app.command()
+def replay(
+    log: LogFile,
+    policy: Annotated[list[str], typer.Option(help="See 'multiduel policies'; may be repeated.")],
+    slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after so many; as many as pages if not given.")] = None,
+    skip_bad: Bad = False,
+) -> None:
+    """What another policy would have shown, as far as the log goes: queue-based evaluation."""
+    from multiduel.rankers.replay import replay as follow
+
+    for name in policy:
+        bad = "skip" if skip_bad else "refuse"
+        print("\n".join(follow(log, name, slate_size=slate_size, seed=seed, rounds=rounds, bad=bad).words()))
+
+
+@app.command("import")
+def import_(
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A .csv or .jsonl of shown documents, or ubi_queries with --events.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="LOG", help="The log to append to.")],
+    events: Annotated[Path | None, typer.Option(help="OpenSearch UBI: the lines of ubi_events.")] = None,
+    action: Annotated[list[str] | None, typer.Option(help="UBI actions that are clicks; 'click' if not given.")] = None,
+) -> None:
+    """Make a log of a click log from elsewhere: docs/rankers.md has the columns."""
+    from multiduel.rankers.exchange import import_table, import_ubi
+    from multiduel.rankers.log import Log
+
+    if out.exists() and out.stat().st_size:
+        raise BadInput(f"'{out}' must be a new log, so that no page comes twice. It holds something.")
+    if events is None:
+        print(f"Wrote {out}: {import_table(source, Log(out)):,} pages")
+        return
+    pages, clicks, without = import_ubi(source, events, Log(out), actions=action or ("click",))
+    print(f"Wrote {out}: {pages:,} pages, {clicks:,} clicks; {without:,} queries without an impression were left out")
+
+
+@app.command()
+def export(
+    log: LogFile,
+    out: Annotated[Path, typer.Option(metavar="FILE.parquet", help="A row per page.")],
+    skip_bad: Bad = False,
+) -> None:
+    """The log as Parquet."""
+    from multiduel.rankers.exchange import export_parquet
+    from multiduel.rankers.log import Log
+
+    refuse_unwritable(out)
+    count = export_parquet(Log(log), out, bad="skip" if skip_bad else "refuse")
+    print(f"Wrote {out}: {count:,} pages")

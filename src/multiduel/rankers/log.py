@@ -1,0 +1,240 @@
+"""A log of pages and their clicks: one line of JSON each, only ever appended to, by as many processes as there are.
+
+    {"kind": "impression", "id": "5f0c...", "time": 1754300000.5, "user": "u17", "session": "s3", "query": "pie", "page": {...}}
+    {"kind": "more", "id": "5f0c...", "time": ..., "page": {...}}                 the page was continued: it replaces the first
+    {"kind": "click", "id": "5f0c...", "time": ..., "document": "doc-17", "weight": 1.0}
+
+Each line is one write, under a lock where the system has them: lines of several processes never mix. A line that a crash
+cut off stays alone on its line, and readers name it. Whoever was shown a page and clicked nothing has no line of clicks:
+that is an answer too.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import time as clock
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from multiduel.files import file_name
+from multiduel.inputs import BadInput, choice, shortened
+from multiduel.rankers.impression import Document, Impression, read_document
+
+with suppress(ImportError):  # elsewhere appending in one write must do
+    import fcntl
+
+BAD = ("refuse", "skip")
+
+
+class Shown(NamedTuple):
+    """A page of the log, with the clicks on it."""
+
+    id: str
+    time: float
+    user: str | None
+    session: str | None
+    query: str | None
+    page: dict[str, Any]  # what ``multileave`` returned; Impression(page) checks it
+    clicks: dict[Document, float]  # weights
+
+
+class Faults(NamedTuple):
+    """What a reader found and did not use, by kind."""
+
+    lines: int = 0  # no line of a log
+    repeated: int = 0  # impressions whose id came before
+    orphans: int = 0  # clicks on pages that are not in the log
+    not_shown: int = 0  # clicks on documents that the page did not show
+    late: int = 0  # clicks after the time-out
+
+
+class Log:
+    """A log in a file, to write to and to read from."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(file_name(path))
+
+    def shown(
+        self,
+        page: Impression,
+        *,
+        user: str | None = None,
+        session: str | None = None,
+        query: str | None = None,
+        id: str | None = None,
+        time: float | None = None,
+    ) -> str:
+        """Write down that a page was shown; returns its id, which the clicks need. ``user`` is any name that stays the same."""
+        number = id or secrets.token_hex(8)
+        who = {"user": user, "session": session, "query": query}
+        self._append({"kind": "impression", "id": number, "time": _now(time), **who, "page": dict(page)})
+        return number
+
+    def continued(self, id: str, page: Impression, *, time: float | None = None) -> None:
+        """The page was continued (``more``): ``page`` holds all that was shown."""
+        self._append({"kind": "more", "id": id, "time": _now(time), "page": dict(page)})
+
+    def clicked(self, id: str, document: Document, *, weight: float = 1.0, time: float | None = None) -> None:
+        """Write down a click. A document clicked twice counts once, with the last weight."""
+        known = read_document(document)
+        if known is None or not isinstance(weight, int | float) or not 0.0 < weight < math.inf:
+            raise BadInput(f"A click has a document and a weight above 0. Got {shortened(document)} and {weight!r}.")
+        self._append({"kind": "click", "id": id, "time": _now(time), "document": known, "weight": float(weight)})
+
+    def _append(self, record: dict[str, Any]) -> None:
+        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        try:
+            with _locked(self.path) as file:
+                size = os.lseek(file, 0, os.SEEK_END)
+                if size:
+                    os.lseek(file, size - 1, os.SEEK_SET)
+                    line = line if os.read(file, 1) == b"\n" else b"\n" + line  # somebody was cut off
+                while line:
+                    line = line[os.write(file, line) :]
+        except OSError as error:
+            raise BadInput(f"'{self.path}' cannot be written: {error.strerror}.") from None
+
+    def pages(self, *, bad: str = "refuse", timeout: float = math.inf, faults: list[Faults] | None = None) -> Iterator[Shown]:
+        """Every page with its clicks, in the order in which they were shown.
+
+        The file is read twice, clicks first: memory grows with the clicks, not with the pages. ``bad="refuse"`` names the first
+        line that cannot be used; "skip" goes on, and ``faults`` gets what was left out. Clicks more than ``timeout`` seconds
+        after their page are left out.
+        """
+        skip = choice("bad", bad, BAD) == "skip"
+        if not timeout > 0.0:
+            raise BadInput(f"'timeout' must be a number of seconds above 0. Got {timeout!r}.")
+        count = dict.fromkeys(Faults._fields, 0)
+        clicks: dict[str, list[tuple[Document, float, float]]] = {}
+        longer: dict[str, dict[str, Any]] = {}
+        for number, line in self._lines():
+            if line.startswith('{"kind":"impression"'):
+                continue
+            record = self._record(number, line, skip)
+            if record is None:
+                count["lines"] += 1
+            elif record["kind"] == "click":
+                clicks.setdefault(record["id"], []).append((record["document"], record["weight"], record["time"]))
+            elif record["kind"] == "more":
+                longer[record["id"]] = record["page"]
+        seen: set[str] = set()
+        for number, line in self._lines():
+            if not line.startswith('{"kind":"impression"') and '"impression"' not in line:
+                continue
+            record = self._record(number, line, skip)
+            if record is None:
+                count["lines"] += line.startswith('{"kind":"impression"')  # others were counted
+                continue
+            if record["kind"] != "impression":
+                continue
+            if record["id"] in seen:
+                if not skip:
+                    raise BadInput(
+                        f"'{self.path}', line {number}: a page must be logged once. Page '{record['id']}' came before."
+                    )
+                count["repeated"] += 1
+                continue
+            seen.add(record["id"])
+            yield self._shown(number, record, longer, clicks.pop(record["id"], ()), timeout, skip, count)
+        if clicks and not skip:
+            raise BadInput(f"'{self.path}' has clicks on pages that it does not hold: {shortened(sorted(clicks))}.")
+        count["orphans"] = sum(map(len, clicks.values()))
+        if faults is not None:
+            faults.append(Faults(**count))
+
+    def _shown(
+        self,
+        number: int,
+        record: dict[str, Any],
+        longer: dict[str, dict[str, Any]],
+        clicks: Any,
+        timeout: float,
+        skip: bool,
+        count: dict[str, int],
+    ) -> Shown:
+        page = longer.get(record["id"], record["page"])
+        documents = set(page["documents"])
+        kept: dict[Document, float] = {}
+        for document, weight, when in clicks:
+            if document not in documents:
+                if not skip:
+                    raise BadInput(
+                        f"'{self.path}': only documents that were shown can be clicked. Page '{record['id']}' (line {number}) "
+                        f"did not show {document!r}."
+                    )
+                count["not_shown"] += 1
+            elif when - record["time"] > timeout:
+                count["late"] += 1
+            else:
+                kept[document] = weight
+        get = record.get
+        return Shown(record["id"], record["time"], get("user"), get("session"), get("query"), page, kept)
+
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        try:
+            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        yield number, line
+        except FileNotFoundError:
+            raise BadInput(f"'{self.path}' must be a file that exists. Got no such file.") from None
+        except OSError as error:
+            raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
+
+    def _record(self, number: int, line: str, skip: bool) -> dict[str, Any] | None:
+        problem = ""
+        try:
+            record = json.loads(line)
+            problem = _fault(record)
+        except (ValueError, RecursionError):
+            problem = "it is no JSON"
+        if not problem:
+            return dict(record)
+        if skip:
+            return None
+        raise BadInput(f"'{self.path}', line {number}: must be a line of a log of impressions: {problem}. Got {shortened(line)}.")
+
+
+def _fault(record: Any) -> str:
+    """What is wrong with a line, in words; nothing if it is right."""
+    if not isinstance(record, Mapping) or record.get("kind") not in ("impression", "more", "click"):
+        return "'kind' must be impression, more or click"
+    if not isinstance(record.get("id"), str) or not record["id"]:
+        return "'id' must be a text"
+    when = record.get("time")
+    if not isinstance(when, int | float) or isinstance(when, bool) or not math.isfinite(when):
+        return "'time' must be a number of seconds"
+    if record["kind"] == "click":
+        weight = record.get("weight", 1.0)
+        good = isinstance(weight, int | float) and not isinstance(weight, bool) and 0.0 < weight < math.inf
+        return (
+            ""
+            if good and read_document(record.get("document")) is not None
+            else "'document' and 'weight' must be those of a click"
+        )
+    for name in ("user", "session", "query"):
+        if not isinstance(record.get(name), str | None):
+            return f"'{name}' must be a text or null"
+    page = record.get("page")
+    good = isinstance(page, Mapping) and isinstance(page.get("documents"), list) and isinstance(page.get("slate"), list)
+    return "" if good else "'page' must be an impression"
+
+
+def _now(time: float | None) -> float:
+    return round(clock.time(), 3) if time is None else float(time)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        if "fcntl" in globals():
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+    finally:
+        os.close(file)

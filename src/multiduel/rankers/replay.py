@@ -1,0 +1,122 @@
+"""What another policy would have shown, from the log of one: a queue of pages for every set of rankers.
+
+Estimator  Queue-based evaluation: Mandel, Liu, Brunskill, Popovic. Offline Evaluation of Online Reinforcement Learning
+           Algorithms. AAAI 2016. (Li, Chu, Langford, Wang, WSDM 2011, who reject pages instead, need slates logged at random.)
+
+    the pages of the log wait in a queue per set of rankers, in their order
+    the policy asks for a slate: the next page of that set answers, and is told
+    when a queue is empty, the replay ends
+
+While it lasts, the policy sees what it would have seen, if users do not change over time and a page's clicks hang on nothing
+but its rankers and chance: then which page of a set comes next does not matter. Limits, which the result states: it ends where
+the log has no more pages of a set, and that happens earlier to policies that like what the log has little of; pages of other
+sets, larger ones too, say nothing of this one; and how lists are mixed stays as it was logged.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multiduel.engine.policy import Policy, make
+from multiduel.inference import Verdict
+from multiduel.inputs import BadInput, whole
+from multiduel.rankers.judging import Rankers, judged
+from multiduel.rankers.log import Log
+
+LIMITS = (
+    "The replay holds for users who do not change over time; pages are mixed as they were logged; it ends where the log has no "
+    "more pages of the rankers that the policy asks for."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """How far the policy could be followed, and what came of it."""
+
+    policy: Policy
+    names: tuple[str, ...]
+    logged: int  # pages in the log
+    rounds: int  # pages that the policy would have shown, as far as the log goes
+    alone: int  # of them rounds in which it showed one ranker, and nothing was to be learnt
+    ended: tuple[str, ...]  # the rankers that it asked for when the log had no more pages of them; empty if it did not end so
+    shown: Any  # f8[K]  share of seats per ranker
+    clicks: float  # per page that was compared
+    logged_clicks: float  # per page of the log
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.policy.verdict(names=self.names)
+
+    def words(self) -> list[str]:
+        shares = ", ".join(f"{self.names[arm]} {self.shown[arm]:.0%}" for arm in np.argsort(-self.shown) if self.shown[arm] > 0)
+        end = f"Then it asked for {' + '.join(self.ended)}, of which no page is left." if self.ended else "Then it was stopped."
+        return [
+            f"{self.policy.spec.name}: {self.rounds:,} rounds could be followed through {self.logged:,} pages. {end}",
+            f"It would have shown {shares}.",
+            f"Clicks per compared page: {self.clicks:.3f}; in the log {self.logged_clicks:.3f}.",
+            f"It bets on '{self.names[self.policy.recommend()]}'. {self.verdict}",
+            f"Queue-based evaluation (Mandel et al. 2016). {LIMITS}",
+        ]
+
+
+def replay(
+    log: Log | str | os.PathLike[str],
+    policy: str,
+    *,
+    slate_size: int = 2,
+    seed: int = 0,
+    rounds: int | None = None,
+    bad: str = "refuse",
+    **params: Any,
+) -> Replay:
+    """Play ``policy`` against the pages of a log, as far as they go: at most as many ``rounds`` as there are pages."""
+    if rounds is not None:
+        whole("rounds", rounds, 1, of="replay")
+    source = log if isinstance(log, Log) else Log(log)
+    rankers = Rankers()
+    queues: dict[frozenset[int], deque[tuple[Any, Any, int]]] = defaultdict(deque)
+    logged, all_clicks = 0, 0
+    for portion in judged(source.pages(bad=bad), rankers):
+        logged = portion.shown
+        for arms, wins, clicks in zip(portion.arms, portion.wins, portion.clicks.tolist(), strict=True):
+            here = arms[arms >= 0]
+            all_clicks += clicks
+            queues[frozenset(here.tolist())].append((here, wins[: len(here), : len(here)], clicks))
+    K = len(rankers.names)
+    if K < 2:
+        raise BadInput(f"'{source.path}' must hold pages of at least two rankers. Got {K}.")
+    player = make(policy, n_arms=K, slate_size=slate_size, seed=seed, **params)
+    seats, played, alone, told_clicks = np.zeros(K), 0, 0, 0
+    ended: tuple[str, ...] = ()
+    while played < (logged if rounds is None else rounds):
+        slate = player.ask()
+        if len(slate.arms) > 1:
+            queue = queues.get(frozenset(slate.arms))
+            if not queue:
+                ended = tuple(rankers.names[arm] for arm in slate.arms)
+                break
+            arms, wins, clicks = queue.popleft()
+            place = {arm: at for at, arm in enumerate(arms.tolist())}
+            order = [place[arm] for arm in slate.arms]
+            player.tell(slate, wins[np.ix_(order, order)])
+            told_clicks += clicks
+        else:
+            alone += 1
+        seats[list(slate.arms)] += 1.0 / len(slate.arms)
+        played += 1
+    return Replay(
+        policy=player,
+        names=tuple(rankers.names),
+        logged=logged,
+        rounds=played,
+        alone=alone,
+        ended=ended,
+        shown=seats / max(1, played),
+        clicks=told_clicks / max(1, played - alone),
+        logged_clicks=all_clicks / max(1, logged),
+    )
