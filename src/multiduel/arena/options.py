@@ -1,33 +1,36 @@
-"""Options from a file: contents that are what they are said to be, within limits, and nothing from outside the file's folder.
+"""What is compared: options and their contents, one for all questions or one per question, from values or from a file.
 
 A file is CSV (a line of column names first) or JSONL (an object per line) with
 
     name      of the option; raters never see it
     content   the text itself, a URL, or the path of an image or sound beneath the file's folder
     kind      text (if not given), markdown, image, audio or url
-    context   the question that this content answers, if there are questions: then a line per option and question
+    context   the question that this content answers, if there are several: then a line per option and question
 
 >>> options, contexts = read_lines("name,content\\nmild,Good morning.\\nsharp,Morning!\\n", format="csv")
 >>> [option.name for option in options], contexts
-(['mild', 'sharp'], [])
+(['mild', 'sharp'], ())
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
-from multiduel.arena.contents import KINDS, Content, NewContext, NewOption
 from multiduel.files import file_name, read_text
 from multiduel.inputs import BadInput, choice, no_others, shortened, text
 
+KINDS = ("text", "markdown", "image", "audio", "url")
 COLUMNS = ("name", "content", "kind", "context")
 LEAST_OPTIONS, MOST_OPTIONS, MOST_CONTEXTS = 2, 200, 1000
 MOST_NAME, MOST_QUESTION, MOST_URL = 200, 10_000, 2_000  # characters
@@ -53,6 +56,35 @@ SOUNDS = (
 )
 
 
+@dataclass(frozen=True)
+class Content:
+    """What a rater sees or hears. Text and URLs are UTF-8."""
+
+    kind: str
+    data: bytes
+    type: str  # the media type that it is sent with
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def describe(self) -> dict[str, Any]:
+        """As an event carries it: the bytes themselves lie elsewhere, under their hash."""
+        return {"kind": self.kind, "sha256": self.sha256, "size": self.size, "type": self.type}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A name that only the owner sees, and a content: one for all contexts, or one per context in their order."""
+
+    name: str
+    contents: tuple[Content, ...]
+
+
 def make_content(kind: str, value: str | bytes, where: str = "A content") -> Content:
     """A content of this kind from its text, URL or bytes; refused if it is not what it is said to be."""
     choice("kind", kind, KINDS)
@@ -72,31 +104,33 @@ def make_content(kind: str, value: str | bytes, where: str = "A content") -> Con
     except UnicodeEncodeError:
         raise BadInput(f"{where} must be text that UTF-8 can hold. Got half a character.") from None
     if kind == "url":
-        return Content(kind, _url(value.strip(), where).encode("ascii"))
-    return Content(kind, _limited(data, MOST_TEXT, where))
+        return Content(kind, _url(value.strip(), where).encode("utf-8"), "text/uri-list; charset=utf-8")
+    named = "text/markdown" if kind == "markdown" else "text/plain"
+    return Content(kind, _limited(data, MOST_TEXT, where), f"{named}; charset=utf-8")
 
 
-def check_options(options: Sequence[NewOption], contexts: Sequence[NewContext] = (), *, least: int = LEAST_OPTIONS) -> None:
-    """Refuse options that no arena can have: too few or many, names twice, too much in all."""
+def check_options(options: Sequence[Option], contexts: Sequence[str] = (), *, least: int = LEAST_OPTIONS) -> None:
+    """Refuse options that no arena can have: too few or many, names twice, contents that do not fit the contexts."""
     if not least <= len(options) <= MOST_OPTIONS:
         raise BadInput(f"An arena has {LEAST_OPTIONS} to {MOST_OPTIONS} options. Got {len(options)}.")
     if len(contexts) > MOST_CONTEXTS:
         raise BadInput(f"An arena has at most {MOST_CONTEXTS:,} contexts. Got {len(contexts):,}.")
-    for what, names in (("options", [o.name for o in options]), ("contexts", [c.name for c in contexts])):
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise BadInput(f"The names of {what} must differ. Got {shortened(twice)} twice.")
-    wanted = {context.name for context in contexts}
+    for context in contexts:
+        _context(context, "A context")
+    if len(set(contexts)) < len(contexts):
+        raise BadInput("The contexts of an arena must differ. Got one twice.")
+    seen: set[str] = set()
     for option in options:
-        if option.by_context.keys() != wanted:
-            raise BadInput(f"Option {shortened(option.name)} must have one content{' per context' if wanted else ''}.")
-    total = sum(len(content.data) for option in options for content in contents_of(option))
+        name = option_name(option.name, "An option")
+        if name in seen:
+            raise BadInput(f"The names of options must differ. Got {shortened(name)} twice.")
+        seen.add(name)
+        if len(option.contents) != max(1, len(contexts)):
+            wanted = f"{len(contexts)} contents, one per context" if contexts else "one content"
+            raise BadInput(f"Option {shortened(name)} must have {wanted}. Got {len(option.contents)}.")
+    total = sum(content.size for option in options for content in option.contents)
     if total > MOST_ALL:
         raise BadInput(f"All contents of an arena together must be at most {MOST_ALL:,} bytes. Got {total:,}.")
-
-
-def contents_of(option: NewOption) -> tuple[Content, ...]:
-    return (option.content,) if option.content else tuple(option.by_context.values())
 
 
 def option_name(value: Any, where: str) -> str:
@@ -110,7 +144,7 @@ def option_name(value: Any, where: str) -> str:
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def read_options(path: str | os.PathLike[str]) -> tuple[list[NewOption], list[NewContext]]:
+def read_options(path: str | os.PathLike[str]) -> tuple[tuple[Option, ...], tuple[str, ...]]:
     """The options and contexts of a .csv or .jsonl file; whatever is wrong is refused by its line."""
     file = Path(file_name(path))
     return read_lines(read_text(file), format=format_of(file), folder=file.parent)
@@ -126,47 +160,38 @@ def format_of(path: str | os.PathLike[str]) -> str:
 
 def read_lines(
     written: str, *, format: str, folder: Path | None = None, least: int = LEAST_OPTIONS
-) -> tuple[list[NewOption], list[NewContext]]:
+) -> tuple[tuple[Option, ...], tuple[str, ...]]:
     """As ``read_options``, from text. Without a folder, images and sounds cannot be named by a path."""
-    contents: dict[str, dict[str, Content]] = {}  # name -> question, or "" -> content
-    questions: dict[str, str] = {}  # question -> the context's name
+    contents: dict[str, dict[str | None, Content]] = {}
+    contexts: dict[str, None] = {}
     for number, record in records(written, format):
         where = f"Line {number}"
         no_others(record, COLUMNS, where)
         name = option_name(record.get("name") or "", where)
         kind = choice(f"{where}: kind", record.get("kind") or "text", KINDS)
-        question = _question(record["context"], where) if record.get("context") else ""
+        context = _context(record["context"], where) if record.get("context") else None
         value: Any = record.get("content")
         if kind in ("image", "audio"):
             value = _beneath(folder, value, where)
         mine = contents.setdefault(name, {})
-        if question in mine:
-            again = f" for the context {shortened(question)}" if question else ""
+        if context in mine:
+            again = f" for the context {shortened(context)}" if context else ""
             raise BadInput(f"{where}: option {shortened(name)} has a content{again} already.")
-        mine[question] = make_content(kind, value if value is not None else "", f"{where}: the content")
-        if question:
-            questions.setdefault(question, context_name(question, len(questions) + 1))
+        mine[context] = make_content(kind, value if value is not None else "", f"{where}: the content")
+        if context is not None:
+            contexts.setdefault(context)
         if len(contents) > MOST_OPTIONS:
             raise BadInput(f"{where}: an arena has at most {MOST_OPTIONS} options. Got one more.")
-    options = [_option(name, mine, questions) for name, mine in contents.items()]
-    contexts = [NewContext(name, make_content("text", question)) for question, name in questions.items()]
-    check_options(options, contexts, least=least)
-    return options, contexts
-
-
-def context_name(question: str, number: int) -> str:
-    """A question's own first line, if it is short; else enough of it, and its number."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in question).split())
-    return line if line == question and len(line) <= MOST_NAME else f"{number}: {line[: MOST_NAME - 20]}"
-
-
-def _option(name: str, mine: Mapping[str, Content], questions: Mapping[str, str]) -> NewOption:
-    for question in (*questions, *mine):
-        if question not in mine or (questions and not question):
-            raise BadInput(f"Option {shortened(name)} must have a content per context. Check the context {shortened(question)}.")
-    if not questions:
-        return NewOption(name, mine[""])
-    return NewOption(name, by_context={context: mine[question] for question, context in questions.items()})
+    wanted: tuple[str | None, ...] = tuple(contexts) or (None,)
+    options = []
+    for name, mine in contents.items():
+        for context in (*wanted, *mine):
+            if context not in mine or context not in wanted:
+                missing = shortened(context) if context not in mine else "none"
+                raise BadInput(f"Option {shortened(name)} must have a content per context. Check the context {missing}.")
+        options.append(Option(name, tuple(mine[context] for context in wanted)))
+    check_options(options, tuple(contexts), least=least)
+    return tuple(options), tuple(contexts)
 
 
 def records(written: str, format: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
@@ -199,7 +224,7 @@ def _object(line: str, number: int) -> Mapping[str, Any]:
     return record
 
 
-def _question(value: Any, where: str) -> str:
+def _context(value: Any, where: str) -> str:
     question = text(f"{where}: context", value).strip()
     if not 1 <= len(question) <= MOST_QUESTION:
         raise BadInput(f"{where}: a context must have 1 to {MOST_QUESTION:,} characters. Got {len(question):,}.")
