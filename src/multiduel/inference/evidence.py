@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +75,32 @@ def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats,
     L, against = np.zeros((K, K)), np.zeros(K)
     run(fill_evidence, stakes, powers, above, ties, L, against)
     return L, against
+
+
+class Weighed(NamedTuple):
+    """Evidence that is kept, answer by answer: an answer changes that of its pairs only."""
+
+    even: Floats  # f8[K, K]  L at 1/2
+    against: Floats  # f8[K]
+    L: Floats  # f8[K, K]  at the null of the margin, if there is one; otherwise ``even`` itself
+
+    @classmethod
+    def of(cls, above: Floats, ties: Floats, margin: float = 0.0) -> Weighed:
+        even, against = evidence(above, ties)
+        return cls(even, against, evidence(above, ties, null=0.5 - margin)[0] if margin > 0.0 else even)
+
+    def update(self, above: Floats, ties: Floats, arms: Sequence[int], margin: float = 0.0) -> None:
+        """After an answer about these arms."""
+        here = np.array(arms)
+        square = np.ix_(here, here)
+        D, T = above[square], ties[square]
+        self.even[square] = evidence(D, T)[0]
+        if self.L is not self.even:
+            self.L[square] = evidence(D, T, null=0.5 - margin)[0]
+        bets_against = self.even[:, here]
+        bets_against[here, np.arange(len(here))] = -math.inf  # nobody bets against oneself
+        top = bets_against.max(axis=0)
+        self.against[here] = top + np.log(np.exp(bets_against - top).sum(axis=0) / max(1, len(self.against) - 1))
 
 
 def pair_intervals(above: Floats, ties: Floats, *, error: float) -> tuple[Floats, Floats]:

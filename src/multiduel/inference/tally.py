@@ -60,12 +60,21 @@ class Tally:
         shown, weights = self._checked(arms, wins)
         if self.unit == "rater" and rater is None:
             raise BadInput("A tally by rater must be told whose answer it is: give 'rater'.")
-        said = (weights + weights.T) > 0.0
-        answer = Answer(self._last + 1, shown, np.sign(weights - weights.T).astype(np.int64), said, rater)
+        answer = self._answer(self._last + 1, shown, weights, rater)
         self._last = answer.number
         self._held.add(answer.number)
         self._count(answer, 1)
         return answer
+
+    def held(self, number: int, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
+        """The answer of this number, made anew from what was added, for those who keep only its number."""
+        shown, weights = self._checked(arms, wins)
+        return self._answer(number, shown, weights, rater)
+
+    @staticmethod
+    def _answer(number: int, shown: tuple[int, ...], weights: Floats, rater: Hashable) -> Answer:
+        said = (weights + weights.T) > 0.0
+        return Answer(number, shown, np.sign(weights - weights.T).astype(np.int64), said, rater)
 
     def undo(self, answer: Answer) -> None:
         """As if the answer had never come."""
@@ -73,6 +82,18 @@ class Tally:
             raise BadInput(f"Only an answer that this tally holds can be undone. Got {answer!r}.")
         self._held.remove(answer.number)
         self._count(answer, -1)
+
+    def has_judged(self, rater: Hashable, i: int, j: int) -> bool:
+        """Does a judgement of this pair by this rater count already? (With ``unit="rater"``; it is not kept otherwise.)"""
+        return bool(self._judged.get((rater, min(i, j), max(i, j))))
+
+    def grow(self, n_arms: int) -> None:
+        """More arms, of which nothing is known yet."""
+        more = n_arms - self.n_arms
+        if more < 0:
+            raise BadInput(f"A tally of {self.n_arms} arms cannot shrink to {n_arms}.")
+        self.above, self.ties = (np.pad(table, (0, more)) for table in (self.above, self.ties))
+        self.showings = np.pad(self.showings, (0, more))
 
     def _count(self, answer: Answer, sign: int) -> None:
         here = np.array(answer.arms)

@@ -1,0 +1,247 @@
+"""The service: the only way to change an arena. One thread writes; commands that wait meanwhile share the next transaction."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from multiduel.arena import commands as c
+from multiduel.arena.decisions import Decider, info, shown_ticket
+from multiduel.arena.errors import BrokenLog, NotFound, Refused, Unavailable
+from multiduel.arena.events import Event, moment
+from multiduel.arena.journal import ArenaRow, Journal
+from multiduel.arena.options import Content
+from multiduel.arena.state import State
+from multiduel.inputs import BadInput, shortened
+
+TOGETHER = 256  # commands in a transaction at most
+Waiting = tuple[Any, "Future[Any]"]
+
+
+class Live:
+    """An arena in memory. Whoever holds the lock sees it between two transactions."""
+
+    def __init__(self, arena: str) -> None:
+        self.arena = arena
+        self.lock = threading.RLock()
+        self.state: State | None = None
+        self.saved = 0  # number of the last snapshot
+
+
+class Service:
+    """Every method may be called from any thread. ``submit`` returns at once; ``do`` waits for the answer."""
+
+    def __init__(self, journal: Journal, *, clock: Any = lambda: datetime.now(UTC)) -> None:
+        self.journal, self._clock = journal, clock
+        self._live: dict[str, Live] = {}
+        self._waiting: OrderedDict[str, deque[Waiting]] = OrderedDict()  # by arena, the longest waiting first
+        self._news = threading.Condition()
+        self._closed = False
+        self.commits = self.commands = 0  # how well commands share transactions
+        self._writer = threading.Thread(target=self._write, name="arena-writer", daemon=True)
+        self._writer.start()
+
+    # ---- commands
+
+    def submit(self, command: Any) -> Future[Any]:
+        """The answer, when it is durable. Refusals and failures are the future's exception."""
+        future: Future[Any] = Future()
+        arena = _arena(command)
+        with self._news:
+            if self._closed:
+                raise Unavailable("The service is closed.")
+            self._waiting.setdefault(arena, deque()).append((command, future))
+            self._news.notify()
+        return future
+
+    def do(self, command: Any, timeout: float | None = None) -> Any:
+        return self.submit(command).result(timeout)
+
+    def close(self) -> None:
+        """Carry out what waits, save snapshots, and end."""
+        with self._news:
+            self._closed = True
+            self._news.notify()
+        self._writer.join()
+        self.journal.close()
+
+    def _write(self) -> None:
+        while True:
+            with self._news:
+                while not self._waiting and not self._closed:
+                    self._news.wait()
+                if not self._waiting:
+                    return
+                arena, queue = next(iter(self._waiting.items()))
+                group = [queue.popleft() for _ in range(min(TOGETHER, len(queue)))]
+                del self._waiting[arena]
+                if queue:
+                    self._waiting[arena] = queue  # at the end: other arenas come first
+            running = [one for one in group if one[1].set_running_or_notify_cancel()]
+            if running:
+                self._carry_out(arena, running)
+
+    def _carry_out(self, arena: str, group: list[Waiting]) -> None:
+        if arena == "":
+            for command, future in group:
+                _answer(future, *_try(self._create, command))
+            return
+        answers, failure = _try(self._together, arena, [command for command, _ in group])
+        if failure is not None and len(group) > 1 and not isinstance(failure, (Refused, Unavailable, BrokenLog)):
+            for one in group:  # a fault in one command harms no other
+                self._carry_out(arena, [one])
+            return
+        for k, (_, future) in enumerate(group):
+            _answer(future, *(answers[k] if failure is None else (None, failure)))
+
+    def _together(self, arena: str, commands: list[Any]) -> list[tuple[Any, Exception | None]]:
+        """Decide these commands in one transaction. If it fails, nothing happened, and the state in memory is forgotten."""
+        live = self._find(arena)
+        with live.lock:
+            try:
+                state = self._folded(live)
+                with self.journal.transaction(arena) as transaction:
+                    for event in transaction.since(state.number):
+                        state.apply(event)
+                    decider = Decider(state, transaction.put_content)
+                    answers = [self._decide(decider, command) for command in commands]
+                    if decider.events:
+                        transaction.append(decider.events)
+            except BaseException:
+                live.state = None
+                raise
+        self.commits += 1
+        self.commands += len(commands)
+        return answers
+
+    def _decide(self, decider: Decider, command: Any) -> tuple[Any, Exception | None]:
+        before = decider.state.number
+        try:
+            return decider.decide(command, self._clock()), None
+        except (Refused, BadInput) as refusal:
+            if decider.state.number != before:
+                raise RuntimeError(f"{type(command).__name__} was refused half-way.") from refusal
+            return None, refusal
+
+    def _create(self, command: c.Create) -> c.ArenaInfo:
+        if command.request is not None:
+            known = self.journal.find(request=command.request)
+            if known is not None:
+                return self.info(known.id)
+        arena = secrets.token_hex(6)
+        now = self._clock()
+        state = State(arena)
+        contents: dict[str, bytes] = {}
+        decider = Decider(state, contents.__setitem__)
+        answer: c.ArenaInfo = decider.decide(command, now)
+        with self.journal.transaction(arena, ArenaRow(arena, answer.name, command.request, moment(now))) as transaction:
+            for sha256, data in contents.items():
+                transaction.put_content(sha256, data)
+            transaction.append(decider.events)
+        return answer
+
+    # ---- the fold, kept
+
+    def _find(self, arena: str) -> Live:
+        with self._news:
+            live = self._live.get(arena)
+        if live is None:
+            if self.journal.find(id=arena) is None:
+                raise NotFound(f"There is no arena {shortened(arena)}.")
+            with self._news:
+                live = self._live.setdefault(arena, Live(arena))
+        return live
+
+    def _folded(self, live: Live) -> State:
+        """The state in memory, or folded from the log."""
+        if live.state is None:
+            state = State(live.arena)
+            for event in self.journal.stream(live.arena, state.number):
+                state.apply(event)
+            live.state = state
+        return live.state
+
+    @contextmanager
+    def look(self, arena: str) -> Iterator[State]:
+        """The state with all that is committed, here or elsewhere. Not to be changed, nor kept."""
+        live = self._find(arena)
+        with live.lock:
+            state = self._folded(live)
+            try:
+                for event in self.journal.stream(arena, state.number):
+                    state.apply(event)
+            except BaseException:
+                live.state = None
+                raise
+            yield state
+
+    # ---- reads
+
+    def arenas(self) -> list[ArenaRow]:
+        return self.journal.arenas()
+
+    def info(self, arena: str) -> c.ArenaInfo:
+        with self.look(arena) as state:
+            return info(state)
+
+    def events(self, arena: str, since: int = 0, limit: int | None = None) -> list[Event]:
+        self._find(arena)
+        return self.journal.events(arena, since, limit)
+
+    def ticket(self, ticket: str) -> c.Ticket:
+        with self.look(c.arena_of(ticket)) as state:
+            if ticket not in state.tickets:
+                raise NotFound("There is no such ticket.")
+            return shown_ticket(state, state.tickets[ticket])
+
+    def content(self, ticket: str, position: int) -> Content:
+        """What a rater sees at this position of a ticket."""
+        arena = c.arena_of(ticket)
+        with self.look(arena) as state:
+            record = state.tickets.get(ticket)
+            if record is None or isinstance(position, bool) or not 0 <= position < len(record.shown):
+                raise NotFound("There is nothing at this position of this ticket.")
+            said = state.options[record.shown[position]].contents[record.context or 0]
+        data = self.journal.get_content(arena, said["sha256"])
+        if data is None:
+            raise NotFound("This content is missing in the journal.")
+        return Content(said["kind"], data, said["type"])
+
+    def question(self, ticket: str) -> str | None:
+        """The text of the ticket's context."""
+        with self.look(c.arena_of(ticket)) as state:
+            if ticket not in state.tickets:
+                raise NotFound("There is no such ticket.")
+            context = state.tickets[ticket].context
+            return None if context is None else state.contexts[context]
+
+
+def _arena(command: Any) -> str:
+    """The arena of a command; of one to come, ''."""
+    if isinstance(command, c.Create):
+        return ""
+    where = c.arena_of(command.ticket) if isinstance(command, c.Vote) and isinstance(command.ticket, str) else command.arena
+    if not isinstance(where, str) or not where:
+        raise NotFound(f"There is no arena {shortened(where)}.")
+    return where
+
+
+def _try(function: Any, *arguments: Any) -> tuple[Any, Exception | None]:
+    try:
+        return function(*arguments), None
+    except Exception as error:
+        return None, error
+
+
+def _answer(future: Future[Any], answer: Any, failure: Exception | None) -> None:
+    with suppress(Exception):
+        if failure is None:
+            future.set_result(answer)
+        else:
+            future.set_exception(failure)
