@@ -1,8 +1,8 @@
 """Who may do what: keys of owners, open links to join by, keys of raters.
 
 A key is ``<kind>.<arena>.<name>.<secret>``: arena and name find its record, the secret is 256 random bits. What is stored of an
-owner's key is an argon2 hash, of a rater's or a link's a SHA-256 hash (a random secret of that length cannot be guessed from either,
-and a rater's is checked with every vote). A key that is not known takes as long to refuse as one that is known and wrong.
+owner's key is an argon2 hash; of a rater's or a link's, which are checked with every vote, a SHA-256 hash: a random secret of
+that length cannot be guessed from either. A key that is not known takes as long to refuse as one that is known and wrong.
 """
 
 from __future__ import annotations

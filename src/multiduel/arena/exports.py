@@ -1,4 +1,4 @@
-"""Tables for spreadsheets. A cell that a spreadsheet would take for a formula is written as text.
+"""Logs as files, and tables for spreadsheets. A cell that a spreadsheet would take for a formula is written as text.
 
 >>> to_csv(["name", "wins"], [["=1+1", 3], ["mild", -2]])
 "name,wins\\r\\n'=1+1,3\\r\\nmild,-2\\r\\n"
@@ -6,11 +6,17 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+from multiduel.arena.errors import BrokenLog
+from multiduel.arena.events import Event, from_line, to_line
+from multiduel.inputs import BadInput
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: full width
 
@@ -44,3 +50,52 @@ def _line(row: Sequence[Any]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer).writerow([harmless(cell) for cell in row])
     return buffer.getvalue()
+
+
+# ---- logs
+
+
+def log_lines(events: Iterable[Event], content: Callable[[str], bytes | None]) -> Iterator[str]:
+    """A log as JSONL: a line per event, and a line per content, so that whoever has the file has the whole arena."""
+    seen: dict[str, None] = {}
+    for event in events:
+        yield to_line(event) + "\n"
+        if event.kind in ("created", "option_added"):
+            seen.update((one["sha256"], None) for option in event.body["options"] for one in option["contents"])
+    for sha256 in seen:
+        data = content(sha256)
+        if data is not None:
+            yield json.dumps({"content": sha256, "base64": base64.b64encode(data).decode("ascii")}, separators=(",", ":")) + "\n"
+
+
+def read_log(lines: Iterable[str]) -> tuple[list[Event], dict[str, bytes]]:
+    """The events and contents of a file that ``log_lines`` wrote. Whether they are whole and in order is checked later."""
+    events: list[Event] = []
+    contents: dict[str, bytes] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            if line.startswith('{"content"'):
+                row = json.loads(line)
+                data = base64.b64decode(row["base64"], validate=True)
+                if hashlib.sha256(data).hexdigest() != row["content"]:
+                    raise BadInput(f"Line {number}: this content is not what its hash says.")
+                contents[row["content"]] = data
+            else:
+                events.append(from_line(line))
+        except BrokenLog:
+            raise BadInput(f"Line {number}: this is no event of an arena's log.") from None
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if isinstance(error, BadInput):
+                raise
+            raise BadInput(f"Line {number}: this is no line of an arena's log.") from None
+    return events, contents
+
+
+def log_table(events: Iterable[Event]) -> Iterator[str]:
+    """A log as CSV, for people: one line per event, what it says as JSON in the last cell."""
+    return csv_lines(
+        ("number", "at", "kind", "rater", "ticket", "body", "hash"),
+        ([e.number, e.at, e.kind, e.body.get("rater"), e.body.get("ticket") or e.body.get("id"), e.text, e.hash] for e in events),
+    )

@@ -217,6 +217,7 @@ def records(written: str, format: str) -> Iterable[tuple[int, Mapping[str, Any]]
 def _object(line: str, number: int) -> Mapping[str, Any]:
     try:
         record = json.loads(line)
+        json.dumps(record, ensure_ascii=False).encode("utf-8")  # half a character, escaped, is no text
     except (ValueError, RecursionError):
         raise BadInput(f"Line {number}: this is no JSON. Got {shortened(line)}.") from None
     if not isinstance(record, dict):
@@ -226,6 +227,8 @@ def _object(line: str, number: int) -> Mapping[str, Any]:
 
 def _context(value: Any, where: str) -> str:
     question = text(f"{where}: context", value).strip()
+    if "\0" in question or any("\ud800" <= letter <= "\udfff" for letter in question):
+        raise BadInput(f"{where}: a context must be text that UTF-8 can hold, without zero bytes. Got {shortened(value)}.")
     if not 1 <= len(question) <= MOST_QUESTION:
         raise BadInput(f"{where}: a context must have 1 to {MOST_QUESTION:,} characters. Got {len(question):,}.")
     return question

@@ -1,0 +1,87 @@
+"""Refusals as answers: a status and one sentence. What went wrong inside is for the server's log only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from multiduel.arena.errors import BrokenLog, Conflict, Forbidden, NotFound, Unavailable
+from multiduel.arena.http.doors import Unknown
+from multiduel.arena.http.models import Error
+from multiduel.inputs import BadInput
+
+MEANING = {
+    400: "This is no request that can be read.",
+    401: "A key is needed, or the key is not known.",
+    403: "The key is not good for this.",
+    404: "There is no such thing.",
+    409: "It contradicts what is already so.",
+    413: "More than may be sent.",
+    421: "Addressed to another host.",
+    422: "It cannot be used as given: the sentence says why.",
+    429: "Too often; Retry-After says when to try again.",
+    500: "The server failed.",
+    503: "Not possible at the moment; send it again.",
+}
+
+
+class TooOften(Exception):
+    def __init__(self, sentence: str, wait: float) -> None:
+        super().__init__(sentence)
+        self.wait = wait
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For a route's entry in the OpenAPI document; what any request may meet is among them."""
+    return {status: {"model": Error, "description": MEANING[status]} for status in sorted({400, 413, 421, 429, 503, *statuses})}
+
+
+def said(status: int, sentence: str, *, wait: float = 0.0) -> JSONResponse:
+    headers = {"Retry-After": str(math.ceil(wait))} if wait else {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse({"error": sentence}, status, headers)
+
+
+def add_handlers(app: FastAPI) -> None:
+    for kind, status in ((BadInput, 422), (Conflict, 409), (NotFound, 404), (Unknown, 401), (Forbidden, 403)):
+        app.add_exception_handler(kind, _as(status))
+    app.add_exception_handler(Unavailable, lambda request, error: said(503, MEANING[503], wait=1.0))
+    app.add_exception_handler(TooOften, lambda request, error: said(429, str(error), wait=getattr(error, "wait", 1.0)))
+    app.add_exception_handler(
+        BrokenLog, lambda request, error: said(500, "This arena's log is damaged. Its owner can verify it.")
+    )
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _other)
+    app.add_exception_handler(Exception, lambda request, error: said(500, "Something went wrong here. The server's log has it."))
+
+
+def _as(status: int) -> Any:
+    return lambda request, error: said(status, str(error))
+
+
+def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    first = _likeliest(error.errors())
+    if first.get("type") == "json_invalid":
+        return said(422, "The body must be JSON.")
+    where = ".".join(str(part) for part in first.get("loc", ())[:6])
+    return said(422, f"{where}: {first.get('msg', 'cannot be used as given')}."[:500])
+
+
+def _likeliest(errors: Sequence[Any]) -> Any:
+    """Of a union every branch complains; the one that got furthest is meant."""
+    return max(errors, key=lambda error: len(error.get("loc", ())), default={})
+
+
+def _other(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    answer = said(error.status_code, MEANING.get(error.status_code, str(error.detail)))
+    answer.headers.update(error.headers or {})
+    return answer
