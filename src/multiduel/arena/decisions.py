@@ -46,8 +46,7 @@ class Decider:
 
     def decide(self, command: Any, now: datetime) -> Any:
         self.at = max(log.moment(now), self.state.at)
-        handler: Callable[[Any], Any] = _HANDLERS[type(command)]
-        return handler(self, command)
+        return _HANDLERS[type(command)](self, command)
 
     def emit(self, kind: str, body: dict[str, Any]) -> int:
         event = log.sealed(self.state.number + 1, self.state.hash, kind, self.at, body)
@@ -121,7 +120,7 @@ class Decider:
             if option.name.strip() in known:
                 raise Conflict(f"There is an option {shortened(option.name)} already. A correction is a new option.")
         self.emit("option_added", {"options": self._options(command.options), "request": command.request})
-        self._announce()
+        self.announce()
         return info(state)
 
     def retire_option(self, command: c.RetireOption) -> c.ArenaInfo:
@@ -134,7 +133,7 @@ class Decider:
             if len(state.present) <= 2:
                 raise Conflict("Two options must stay: there would be nothing to compare.")
             self.emit("option_retired", {"option": command.option})
-            self._announce()
+            self.announce()
         return info(state)
 
     def _option(self, option: str) -> int:
@@ -156,7 +155,7 @@ class Decider:
         margin = check_margin(command.margin)
         if margin != self.state.settings.margin:
             self.emit("margin_changed", {"margin": margin})
-            self._announce()
+            self.announce()
         return info(self.state)
 
     # ---- raters
@@ -170,6 +169,10 @@ class Decider:
         if command.limit is not None:
             whole("limit", command.limit, 1, of="a rater")
         return self._admit(_label(command.label), _stratum(command.stratum), command.limit, command.request)
+
+    def admit_label(self, label: str, stratum: str | None) -> str:
+        """A rater whom a file names for the first time."""
+        return self._admit(label, stratum, None, None)
 
     def _admit(self, label: str, stratum: str | None, limit: int | None, request: str | None) -> str:
         state = self.state
@@ -190,14 +193,14 @@ class Decider:
         rater = self.rater(command.rater)
         if not rater.quarantined:
             self.emit("quarantined", {"rater": rater.id, "reason": text("reason", command.reason)[:1000]})
-            self._announce()
+            self.announce()
         return c.Receipt(self.state.number, "aside")
 
     def release(self, command: c.Release) -> c.Receipt:
         rater = self.rater(command.rater)
         if rater.quarantined:
             self.emit("released", {"rater": rater.id})
-            self._announce()
+            self.announce()
         return c.Receipt(self.state.number, "counted")
 
     # ---- tickets
@@ -346,7 +349,7 @@ class Decider:
             if command.rater is not None:
                 self.rater(command.rater)
             self.cast(ticket.id, ballot, rater, {} if ticket.rater else {"rater": rater})
-            self._announce()
+            self.announce()
         elif ticket.vote.ballot != ballot:
             raise Conflict("This ticket has another vote already.")
         vote = state.tickets[command.ticket].vote
@@ -398,11 +401,11 @@ class Decider:
                 "expires": expires,
             }
             self.emit("ticket", body)
-            self._announce()
+            self.announce()
             known = [number, again]
         return c.Receipt(known[0], "undone", self.shown(state.tickets[known[1]]))
 
-    def _announce(self) -> None:
+    def announce(self) -> None:
         """An event, if it has become settled who is best, or who, or is so no longer."""
         state = self.state
         verdict = state.judge()

@@ -23,6 +23,7 @@ from multiduel.engine import play
 from multiduel.engine.fingerprints import modules_behind
 from multiduel.engine.policy import Policy, make, restore
 from multiduel.engine.registry import find
+from multiduel.inference import evidence
 from multiduel.inference.verdict import needed
 from multiduel.kernels.sources import code_hash, digest
 
@@ -76,17 +77,18 @@ class Epoch:
     options: tuple[int, ...]  # in the order of the policy's arms
     fingerprint: str
     rounds: int  # tickets before it
+    retired: bool  # options had retired
     wins: Floats = field(repr=False)  # f8[K, K]  of these options, ties half each way
 
 
 class Chooser:
     """The policy of an epoch, challengers beside it, and the options that they speak of."""
 
-    def __init__(self, epoch: Epoch, settings: Settings, retired: bool) -> None:
+    def __init__(self, epoch: Epoch, settings: Settings) -> None:
         self.epoch, self.seed, self.slate_size = epoch, settings.seed or 0, settings.slate_size
         self._place = {option: arm for arm, option in enumerate(epoch.options)}
         K = len(epoch.options)
-        claim = needed(K, settings.alpha, settings.room, retired).winner
+        claim = needed(K, settings.alpha, settings.room, epoch.retired).winner
         alpha = min(max(K * math.exp(-claim), 1e-12), 0.999)  # so that challengers work for the evidence that the verdict needs
         words = dict(epoch.parameters)
         if epoch.policy == CLOSER:
@@ -143,3 +145,12 @@ class Chooser:
     def restore(self, saved: dict[str, Any]) -> None:
         self.policy = restore(saved["policy"])
         self.closer = restore(saved["closer"]) if self.closer else None
+
+
+def warm(policy: str = CLOSER) -> None:
+    """Load, or compile, what an arena with this policy calls."""
+    epoch = Epoch(1, ("to load it",), policy, {}, (0, 1, 2), "", 0, False, np.zeros((3, 3)))
+    chooser = Chooser(epoch, Settings(slate_size=3, seed=1))
+    arms = chooser.ask(1).arms
+    chooser.tell(arms, np.triu(np.ones((len(arms), len(arms))), 1))
+    evidence(epoch.wins, epoch.wins)

@@ -13,14 +13,22 @@ from typing import Any
 
 from multiduel.arena import commands as c
 from multiduel.arena.decisions import Decider, info, shown_ticket
-from multiduel.arena.errors import BrokenLog, NotFound, Refused, Unavailable
+from multiduel.arena.epochs import warm
+from multiduel.arena.errors import BrokenLog, Conflict, NotFound, Refused, Unavailable
 from multiduel.arena.events import Event, moment
+from multiduel.arena.imports import check_log
 from multiduel.arena.journal import ArenaRow, Journal
 from multiduel.arena.options import Content
+from multiduel.arena.raters import RaterLine, rater_lines, standing
+from multiduel.arena.replay import problem_of
+from multiduel.arena.snapshots import digest, load, save
 from multiduel.arena.state import State
+from multiduel.arena.statements import Board, board, facts, forecast_of
 from multiduel.inputs import BadInput, shortened
+from multiduel.problems import EstimatedProblem
 
 TOGETHER = 256  # commands in a transaction at most
+SNAPSHOT_EVERY = 20_000  # events
 Waiting = tuple[Any, "Future[Any]"]
 
 
@@ -32,6 +40,10 @@ class Live:
         self.lock = threading.RLock()
         self.state: State | None = None
         self.saved = 0  # number of the last snapshot
+        self.looking = threading.Lock()  # one works a board out, the others wait for it
+        self.board: Board | None = None
+        self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
+        self.raters: tuple[int, list[RaterLine]] = (0, [])
 
 
 class Service:
@@ -69,6 +81,8 @@ class Service:
             self._closed = True
             self._news.notify()
         self._writer.join()
+        for live in list(self._live.values()):
+            self._save(live, 1)
         self.journal.close()
 
     def _write(self) -> None:
@@ -99,6 +113,16 @@ class Service:
             return
         for k, (_, future) in enumerate(group):
             _answer(future, *(answers[k] if failure is None else (None, failure)))
+        if failure is None:
+            self._save(self._live[arena], SNAPSHOT_EVERY)
+
+    def _save(self, live: Live, after: int) -> None:
+        """A snapshot, if there are so many events since the last. It is a cache: without it, all is well and slower."""
+        with live.lock:
+            if live.state is not None and live.state.number - live.saved >= after:
+                with suppress(Unavailable):
+                    self.journal.save_snapshot(live.arena, save(live.state))
+                live.saved = live.state.number
 
     def _together(self, arena: str, commands: list[Any]) -> list[tuple[Any, Exception | None]]:
         """Decide these commands in one transaction. If it fails, nothing happened, and the state in memory is forgotten."""
@@ -146,6 +170,22 @@ class Service:
             transaction.append(decider.events)
         return answer
 
+    def import_log(self, events: list[Event], contents: dict[str, bytes]) -> c.ArenaInfo:
+        """A log that was exported, as an arena of this journal, under its own id. The same log again changes nothing."""
+        first = check_log(events, contents)
+        arena = first.body["arena"]
+        if self.journal.find(id=arena) is not None:
+            known = self.journal.events(arena)
+            if [event.hash for event in known[: len(events)]] != [event.hash for event in events]:
+                raise Conflict(f"There is an arena '{arena}' already, with another log.")
+            return self.info(arena)
+        row = ArenaRow(arena, first.body["name"], None, first.at)
+        with self.journal.transaction(arena, row) as transaction:
+            for sha256, data in contents.items():
+                transaction.put_content(sha256, data)
+            transaction.append(events)
+        return self.info(arena)
+
     # ---- the fold, kept
 
     def _find(self, arena: str) -> Live:
@@ -161,7 +201,8 @@ class Service:
     def _folded(self, live: Live) -> State:
         """The state in memory, or folded from the log."""
         if live.state is None:
-            state = State(live.arena)
+            state = load(live.arena, self.journal.load_snapshot(live.arena)) or State(live.arena)
+            live.saved = state.number
             for event in self.journal.stream(live.arena, state.number):
                 state.apply(event)
             live.state = state
@@ -189,6 +230,45 @@ class Service:
     def info(self, arena: str) -> c.ArenaInfo:
         with self.look(arena) as state:
             return info(state)
+
+    def board(self, arena: str) -> Board:
+        """Worked out once for all who look between two events, and without holding up votes."""
+        live = self._find(arena)
+        with live.looking:
+            with self.look(arena) as state:
+                if live.board is not None and live.board.number == state.number:
+                    return live.board
+                known = facts(state)
+            answers = known.tally.answers
+            about = (answers - answers % max(1, answers // 100), known.verdict.present, known.verdict.settled, known.settings)
+            if live.forecast[0] != about:  # a range to two digits: one vote in hundred changes it
+                live.forecast = (about, forecast_of(known))
+            live.board = board(known, live.forecast[1])
+            return live.board
+
+    def raters(self, arena: str) -> list[RaterLine]:
+        live = self._find(arena)
+        with live.looking:
+            with self.look(arena) as state:
+                if live.raters[0] == state.number:
+                    return live.raters[1]
+                number, n_options, votes = state.number, len(state.options), standing(state)
+            live.raters = (number, rater_lines(votes, n_options))
+            return live.raters[1]
+
+    def problem(self, arena: str) -> EstimatedProblem:
+        """The log as a problem for the lab and for theory."""
+        with self.look(arena) as state:
+            return problem_of(state)
+
+    def digest(self, arena: str) -> str:
+        """The same for two services that know the same log, and only for them."""
+        with self.look(arena) as state:
+            return digest(state)
+
+    def warm(self) -> None:
+        """Load what is compiled, so that the first vote does not wait for it."""
+        warm()
 
     def events(self, arena: str, since: int = 0, limit: int | None = None) -> list[Event]:
         self._find(arena)

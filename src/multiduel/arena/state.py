@@ -74,6 +74,10 @@ class State:
             weighed=self._weighed,
         )
 
+    def weigh_anew(self) -> None:
+        """Trust no evidence that was kept."""
+        self._weighed = None
+
     def settled(self) -> bool:
         """By the last verdict in the log."""
         return self.verdict is not None and self.verdict["kind"] in ("winner", "cycle")
@@ -100,7 +104,7 @@ class State:
         """The chooser of this epoch, up to date."""
         assert self.epoch is not None
         if self.chooser is None:
-            self.chooser = Chooser(self.epoch, self.settings, bool(self.retired))
+            self.chooser = Chooser(self.epoch, self.settings)
         self.chooser.follow(self.steps)
         self.steps.clear()
         return self.chooser
@@ -180,10 +184,16 @@ class State:
 
     def _on_epoch(self, event: Event, body: dict[str, Any]) -> None:
         options = tuple(self.index(option) for option in body["options"])
-        wins = self.wins(options)
-        why = tuple(body["why"])
         self.epoch = Epoch(
-            event.number, why, body["policy"], body["parameters"], options, body["fingerprint"], body["rounds"], wins
+            event.number,
+            tuple(body["why"]),
+            body["policy"],
+            body["parameters"],
+            options,
+            body["fingerprint"],
+            body["rounds"],
+            bool(self.retired),
+            self.wins(options),
         )
         self.stale.clear()
         self.steps.clear()

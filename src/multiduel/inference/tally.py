@@ -115,6 +115,8 @@ class Tally:
                 judgements[answer.number] = placing
             else:
                 del judgements[answer.number]
+                if not judgements:
+                    del self._judged[answer.rater, i, j]
             after = next(iter(judgements.values()), None)
             for first, change in ((before, -1), (after, 1)):  # only the first judgement counts, whichever is the first now
                 if first is not None:
@@ -126,6 +128,35 @@ class Tally:
             self.ties[j, i] += change
         else:
             self.above[(i, j) if placing > 0 else (j, i)] += change
+
+    def saved(self) -> dict[str, Any]:
+        """All of it as arrays and numbers, for ``restored``. Raters must be text."""
+        raters = sorted({str(rater) for rater, _, _ in self._judged})
+        at = {rater: k for k, rater in enumerate(raters)}
+        judged = [
+            (at[str(rater)], i, j, answer, placing)
+            for (rater, i, j), judgements in sorted(self._judged.items())
+            for answer, placing in judgements.items()
+        ]
+        return {
+            "unit": self.unit,
+            "answers": self.answers,
+            "last": self._last,
+            "above": self.above,
+            "ties": self.ties,
+            "showings": self.showings,
+            "held": np.array(sorted(self._held), np.int64),
+            "raters": raters,
+            "judged": np.array(judged, np.int64).reshape(-1, 5),
+        }
+
+    @classmethod
+    def restored(cls, table: dict[str, Any]) -> Tally:
+        tally = cls.of(table["above"], table["ties"], answers=table["answers"], showings=table["showings"], unit=table["unit"])
+        tally._last, tally._held = int(table["last"]), set(table["held"].tolist())
+        for rater, i, j, answer, placing in table["judged"].tolist():
+            tally._judged.setdefault((table["raters"][rater], i, j), {})[answer] = placing
+        return tally
 
     def _checked(self, arms: Sequence[int], wins: Any) -> tuple[tuple[int, ...], Floats]:
         try:
