@@ -83,11 +83,11 @@ def wins_of(ballot: Mapping[str, Any], shown: int) -> Floats:
         return np.array(said, np.float64)
     wins = np.zeros((shown, shown))
     if kind == "rank":
-        place = np.full(shown, -1)
-        for rank, group in enumerate(said):
-            place[group] = rank
-        both = (place[:, None] >= 0) & (place[None, :] >= 0)
-        wins[both & (place[:, None] < place[None, :])] = 1.0
-        wins[both & (place[:, None] == place[None, :])] = 0.5
-        np.fill_diagonal(wins, 0.0)
+        below = [position for group in said for position in group]
+        for group in said:
+            del below[: len(group)]
+            for position in group:
+                wins[position, below] = 1.0
+                if len(group) > 1:
+                    wins[position, [other for other in group if other != position]] = 0.5
     return wins

@@ -349,7 +349,8 @@ class Decider:
             if command.rater is not None:
                 self.rater(command.rater)
             self.cast(ticket.id, ballot, rater, {} if ticket.rater else {"rater": rater})
-            self.announce()
+            if state.may_settle(ticket.shown):
+                self.announce()
         elif ticket.vote.ballot != ballot:
             raise Conflict("This ticket has another vote already.")
         vote = state.tickets[command.ticket].vote

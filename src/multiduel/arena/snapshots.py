@@ -86,7 +86,7 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
     for name in PLAIN:
         setattr(state, name, saved["plain"][name])
     state.settings = Settings.from_json(saved["settings"])
-    state.options = [OptionRecord(**option) for option in saved["options"]]
+    state.options = [OptionRecord(**option) for option in saved["options"]]  # before anyone asks which are present
     for rater in saved["raters"]:
         record = RaterRecord(**rater)
         record.contexts = {int(k): n for k, n in rater["contexts"]}

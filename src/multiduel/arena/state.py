@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,9 @@ from multiduel.arena.records import OptionRecord, RaterRecord, TicketRecord, Vot
 from multiduel.arena.settings import Settings
 from multiduel.arrays import Floats
 from multiduel.inference import Tally, Verdict, Weighed, verdict
+from multiduel.inference.verdict import needed
+
+SLACK = 1e-6  # far more than rounding
 
 
 class State:
@@ -47,11 +52,11 @@ class State:
 
     # ---- looking
 
-    @property
+    @cached_property
     def present(self) -> tuple[int, ...]:
         return tuple(k for k, option in enumerate(self.options) if not option.retired)
 
-    @property
+    @cached_property
     def retired(self) -> tuple[int, ...]:
         return tuple(k for k, option in enumerate(self.options) if option.retired)
 
@@ -73,6 +78,24 @@ class State:
             names=[option.name for option in self.options],
             weighed=self._weighed,
         )
+
+    def may_settle(self, arms: Sequence[int]) -> bool:
+        """May an answer about these arms have settled what was open? A quick look that is sure whenever it says no.
+
+        Of a winner's evidence the least has grown, which is in a row of these arms. In a cycle everyone has evidence against
+        it: the mean over all others at least what is needed, or, where some have retired, the largest, which is at most the
+        sum.
+        """
+        if self._weighed is None or self.settled():
+            return True
+        here, K = list(self.present), len(self.options)
+        claim = needed(K, self.settings.alpha, self.settings.room, bool(self.retired))
+        slack = SLACK + (math.log(max(1, K - 1)) if self.retired else 0.0)
+        rows = self._weighed.L[np.ix_(arms, here)] if self.retired else self._weighed.L[list(arms)]
+        rows[np.array(arms)[:, None] == (here if self.retired else np.arange(K))] = math.inf
+        if rows.min(axis=1).max() >= claim.winner - SLACK:
+            return True
+        return bool(self._weighed.against[here].min() >= claim.out - slack)
 
     def weigh_anew(self) -> None:
         """Trust no evidence that was kept."""
@@ -145,7 +168,12 @@ class State:
             self.tally = Tally(len(self.options), unit=self.settings.unit)
         else:
             self.tally.grow(len(self.options))
+        self._options_changed()
+
+    def _options_changed(self) -> None:
         self._weighed = None
+        for name in ("present", "retired"):
+            self.__dict__.pop(name, None)
 
     def _on_option_added(self, event: Event, body: dict[str, Any]) -> None:
         self._add_options(body["options"])
@@ -154,6 +182,7 @@ class State:
 
     def _on_option_retired(self, event: Event, body: dict[str, Any]) -> None:
         self.options[self.index(body["option"])].retired = True
+        self._options_changed()
         self._note("option retired")
 
     def _on_opened(self, event: Event, body: dict[str, Any]) -> None:
