@@ -11,6 +11,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -50,6 +51,15 @@ def _line(row: Sequence[Any]) -> str:
     buffer = io.StringIO()
     csv.writer(buffer).writerow([harmless(cell) for cell in row])
     return buffer.getvalue()
+
+
+def finite(value: Any) -> Any:
+    """For JSON, which has no NaN and no infinity: null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    return [finite(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 # ---- logs

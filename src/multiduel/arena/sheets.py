@@ -11,8 +11,20 @@ from multiduel.arena.batches import letter
 from multiduel.arena.commands import Ticket
 from multiduel.arena.exports import csv_lines
 from multiduel.arena.options import Content
+from multiduel.arena.service import Service
 
 MOST_SHEETS = 1_000  # at once
+
+
+def sheets_of(service: Service, arena: str, tickets: Sequence[Ticket]) -> Iterator[str]:
+    """The lines of the CSV for these tickets of an arena."""
+    info = service.info(arena)
+    contexts = {context["id"]: context["text"] for context in info.contexts}
+
+    def content(ticket: Ticket, position: int) -> Content:
+        return service.content(ticket.id, position)
+
+    return sheet_lines(tickets, content, question=info.settings.question, contexts=contexts)
 
 
 def sheet_lines(

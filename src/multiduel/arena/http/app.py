@@ -16,13 +16,13 @@ from multiduel.arena.http import routes_files, routes_health, routes_owner, rout
 from multiduel.arena.http.doors import Doors
 from multiduel.arena.http.errors import add_handlers
 from multiduel.arena.http.gate import Gate
-from multiduel.arena.http.warming import warm
+from multiduel.arena.http.warming import warm_up
 from multiduel.arena.limits import Hosts, Limits
 from multiduel.arena.service import Service
 
 DESCRIPTION = """Options are compared by raters until it is certain which is best. Keys go into the header
-`Authorization: Bearer KEY`. Every request may be sent again: those that change something are carried out once per `request` (or per
-ticket)."""
+`Authorization: Bearer KEY`. Every request may be sent again: those that change something are carried out once per `request`,
+or per ticket."""
 
 
 def make_app(
@@ -38,7 +38,7 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        loading = threading.Thread(target=warm, args=(doors,), name="multiduel-warming", daemon=True)
+        loading = threading.Thread(target=warm_up, args=(doors,), name="multiduel-warming", daemon=True)
         loading.start()
         yield
         if close:

@@ -42,6 +42,11 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Error, "description": MEANING[status]} for status in sorted({400, 413, 421, 429, 503, *statuses})}
 
 
+def file(kind: str, words: str) -> dict[int | str, dict[str, Any]]:
+    """The answer of a route that is no JSON."""
+    return {200: {"description": words, "content": {kind: {"schema": {"type": "string"}}}}}
+
+
 def said(status: int, sentence: str, *, wait: float = 0.0) -> JSONResponse:
     headers = {"Retry-After": str(math.ceil(wait))} if wait else {}
     if status == 401:

@@ -46,8 +46,8 @@ class Metrics:
         lines += _head("multiduel_request_seconds", "histogram", "From the last byte of a request's head to its answer.")
         for route, row in sorted(seconds.items()):
             total = 0.0
-            for bound, count in zip((*map(str, BOUNDS), "+Inf"), row[:-1], strict=True):
-                total += count
+            for bound, here in zip((*map(str, BOUNDS), "+Inf"), row[:-1], strict=True):
+                total += here
                 lines.append(f'multiduel_request_seconds_bucket{{route="{route}",le="{bound}"}} {total:g}')
             lines.append(f'multiduel_request_seconds_sum{{route="{route}"}} {row[-1]:.6f}')
             lines.append(f'multiduel_request_seconds_count{{route="{route}"}} {total:g}')

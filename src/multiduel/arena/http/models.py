@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
@@ -103,7 +102,7 @@ class CreateIn(Body):
     contexts: list[Annotated[str, StringConstraints(min_length=1, max_length=MOST_QUESTION)]] = Field(
         [], max_length=MOST_CONTEXTS
     )
-    settings: SettingsIn = Field(default_factory=SettingsIn)
+    settings: SettingsIn = Field(default_factory=lambda: SettingsIn.model_validate({}))
     raters: Literal["open", "secret"] = Field("secret", description="open: with a link that anyone may join by.")
     request: RequestId | None = None
 
@@ -309,91 +308,3 @@ class LiveOut(BaseModel):
 class ReadyOut(BaseModel):
     ready: bool
     why: str
-
-
-# ---- what the owner sees
-
-Interval = Annotated[list[float | None], Field(description="Value, low, high; null where it cannot be said.")]
-
-
-class BoardLineOut(BaseModel):
-    option: str
-    name: str
-    retired: bool
-    still_in: bool
-    showings: int
-    rank_from: int
-    rank_to: int
-    borda: Interval
-    copeland: Interval
-
-
-class MarginOfferOut(BaseModel):
-    margin: float
-    forecast: str
-    likely: float | None
-
-
-class BoardOut(BaseModel):
-    arena: str
-    name: str
-    number: int = Field(description="Of the last event that it knows.")
-    status: str
-    question: str
-    unit: str
-    alpha: float
-    margin: float
-    kind: Literal["winner", "narrowed", "cycle", "open"]
-    settled: bool
-    sentence: str = Field(description="The verdict: for whom it holds, and how sure it is.")
-    winner: str | None
-    still_in: list[str]
-    out: list[str]
-    cycle: list[str]
-    cycle_is_certain: bool
-    answers: int
-    set_aside: int
-    quarantined: list[str]
-    raters: int
-    tickets: int
-    forecast: str
-    forecast_range: list[float | None] | None
-    margin_offer: MarginOfferOut | None
-    lines: list[BoardLineOut]
-    options: list[str]
-    above: list[list[int]] = Field(description="above[i][j]: answers that placed options[i] above options[j].")
-    ties: list[list[int]]
-
-
-class RaterOut(BaseModel):
-    rater: str
-    label: str
-    stratum: str | None
-    limit: int | None
-    votes: int
-    skipped: int
-    late: int
-    aside: int
-    quarantined: bool
-    reason: str
-    agreement: float | None = Field(description="Share of judgements of pairs that go with the majority of the others.")
-    judgements: int
-    seconds: float | None = Field(description="From ticket to vote, the median.")
-
-
-class RatersOut(BaseModel):
-    raters: list[RaterOut]
-
-
-class VerifiedOut(BaseModel):
-    good: bool
-    sentence: str
-
-
-def finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: finite(one) for name, one in value.items()}
-    return [finite(one) for one in value] if isinstance(value, list | tuple) else value

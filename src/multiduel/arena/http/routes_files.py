@@ -13,16 +13,13 @@ from multiduel.arena import commands as c
 from multiduel.arena.exports import log_lines, log_table, read_log
 from multiduel.arena.http import models as m
 from multiduel.arena.http.doors import arena_out, as_owner, as_server, doors_of, plain
-from multiduel.arena.http.errors import refusals
-from multiduel.arena.sheets import sheet_lines
+from multiduel.arena.http.errors import file, refusals
+from multiduel.arena.http.models_board import VerifiedOut
+from multiduel.arena.sheets import sheets_of
 from multiduel.inputs import BadInput
 
 router = APIRouter(tags=["files"])
 CSV = "text/csv; charset=utf-8"
-
-
-def _file(kind: str, words: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"description": words, "content": {kind: {"schema": {"type": "string"}}}}}
 
 
 def _wants(kind: str) -> dict[str, Any]:
@@ -61,7 +58,7 @@ async def votes(
 @router.post(
     "/arenas/{arena}/sheets",
     response_class=Response,
-    responses=_file("text/csv", "A line per ticket.") | refusals(401, 403, 404, 409, 422),
+    responses=file("text/csv", "A line per ticket.") | refusals(401, 403, 404, 409, 422),
 )
 async def sheets(request: Request, arena: m.Arena, body: m.SheetsIn) -> Any:
     """Tickets printed ahead: a CSV to be filled in, which then is a file of votes."""
@@ -70,13 +67,7 @@ async def sheets(request: Request, arena: m.Arena, body: m.SheetsIn) -> Any:
     tickets = await doors.do(c.PrintTickets(arena, body.number, body.request or uuid.uuid4().hex, stratum=body.stratum))
 
     def written() -> str:
-        info = doors.service.info(arena)
-        contexts = {context["id"]: context["text"] for context in info.contexts}
-
-        def content(ticket: c.Ticket, position: int) -> Any:
-            return doors.service.content(ticket.id, position)
-
-        return "".join(sheet_lines(tickets, content, question=info.settings.question, contexts=contexts))
+        return "".join(sheets_of(doors.service, arena, tickets))
 
     return Response(await doors.read(written), media_type=CSV)
 
@@ -84,7 +75,7 @@ async def sheets(request: Request, arena: m.Arena, body: m.SheetsIn) -> Any:
 @router.get(
     "/arenas/{arena}/log.jsonl",
     response_class=Response,
-    responses=_file("application/x-ndjson", "A line per event, then per content.") | refusals(401, 403, 404, 422),
+    responses=file("application/x-ndjson", "A line per event, then per content.") | refusals(401, 403, 404, 422),
 )
 async def log_jsonl(request: Request, arena: m.Arena) -> Any:
     """The whole log, and the contents: enough to check it, and to import it elsewhere."""
@@ -98,7 +89,7 @@ async def log_jsonl(request: Request, arena: m.Arena) -> Any:
 @router.get(
     "/arenas/{arena}/log.csv",
     response_class=Response,
-    responses=_file("text/csv", "A line per event.") | refusals(401, 403, 404, 422),
+    responses=file("text/csv", "A line per event.") | refusals(401, 403, 404, 422),
 )
 async def log_csv(request: Request, arena: m.Arena) -> Any:
     """The log as a table that is safe to open in a spreadsheet."""
@@ -120,7 +111,7 @@ async def import_log(request: Request) -> Any:
     return JSONResponse(arena_out(info))
 
 
-@router.get("/arenas/{arena}/verify", response_model=m.VerifiedOut, responses=refusals(401, 403, 404, 422))
+@router.get("/arenas/{arena}/verify", response_model=VerifiedOut, responses=refusals(401, 403, 404, 422))
 async def verify(request: Request, arena: m.Arena) -> Any:
     """Is the log what was written, and does every slate come out again?"""
     from multiduel.arena.verify import verify as check

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 from multiduel.arena.http import models as m
 from multiduel.arena.http.doors import as_server, doors_of
-from multiduel.arena.http.errors import refusals
+from multiduel.arena.http.errors import file, refusals
 
 router = APIRouter(tags=["health"])
 
@@ -36,8 +36,7 @@ async def ready(request: Request) -> Any:
 @router.get(
     "/metrics",
     response_class=PlainTextResponse,
-    responses={200: {"description": "Prometheus text.", "content": {"text/plain": {"schema": {"type": "string"}}}}}
-    | refusals(401, 403),
+    responses=file("text/plain", "Prometheus text.") | refusals(401, 403),
 )
 async def metrics(request: Request) -> Any:
     """Counts of this process, in Prometheus' text format. On a public server it needs the server's key."""

@@ -10,9 +10,11 @@ from fastapi.responses import JSONResponse
 
 from multiduel.arena import commands as c
 from multiduel.arena.errors import Forbidden
+from multiduel.arena.exports import finite
 from multiduel.arena.http import models as m
 from multiduel.arena.http.doors import arena_out, as_owner, as_server, doors_of, grant_of, plain
 from multiduel.arena.http.errors import refusals
+from multiduel.arena.http.models_board import BoardOut, RatersOut
 
 router = APIRouter(tags=["owners"])
 USUAL = refusals(401, 403, 404, 409, 422)
@@ -96,7 +98,7 @@ async def change_margin(request: Request, arena: m.Arena, body: m.MarginIn) -> A
     return await _changed(request, arena, c.ChangeMargin(arena, body.margin))
 
 
-@router.get("/arenas/{arena}/board", response_model=m.BoardOut, responses=refusals(401, 403, 404, 422))
+@router.get("/arenas/{arena}/board", response_model=BoardOut, responses=refusals(401, 403, 404, 422))
 async def board(request: Request, arena: m.Arena) -> Any:
     """The verdict, and what stands behind it. Raters see it after the verdict, unless the owner's setting says otherwise."""
     doors, grant = doors_of(request), grant_of(request)
@@ -105,7 +107,7 @@ async def board(request: Request, arena: m.Arena) -> Any:
             raise Forbidden("This needs the key of this arena's owner or of a rater.")
         if not await doors.read(doors.shows_board, arena):
             raise Forbidden("The board is not shown to raters now.")
-    return JSONResponse(m.finite((await doors.read(doors.service.board, arena)).to_json()))
+    return JSONResponse(finite((await doors.read(doors.service.board, arena)).to_json()))
 
 
 # ---- raters
@@ -120,12 +122,12 @@ async def admit(request: Request, arena: m.Arena, body: m.RaterIn) -> Any:
     return JSONResponse({"rater": rater, "key": await doors.read(doors.access.new_key, "rater", arena=arena, rater=rater)}, 201)
 
 
-@router.get("/arenas/{arena}/raters", response_model=m.RatersOut, responses=refusals(401, 403, 404, 422))
+@router.get("/arenas/{arena}/raters", response_model=RatersOut, responses=refusals(401, 403, 404, 422))
 async def raters(request: Request, arena: m.Arena) -> Any:
     """Each rater's votes, agreement with the others, and speed."""
     as_owner(request, arena)
     doors = doors_of(request)
-    return JSONResponse({"raters": [m.finite(plain(one)) for one in await doors.read(doors.service.raters, arena)]})
+    return JSONResponse({"raters": [finite(plain(one)) for one in await doors.read(doors.service.raters, arena)]})
 
 
 @router.post("/arenas/{arena}/raters/{rater}/quarantine", response_model=m.ReceiptOut, responses=USUAL)

@@ -14,7 +14,7 @@ from multiduel.arena.commands import AdmitRater, Ask, Undo, Vote, arena_of
 from multiduel.arena.errors import Forbidden
 from multiduel.arena.http import models as m
 from multiduel.arena.http.doors import as_rater, doors_of, grant_of
-from multiduel.arena.http.errors import TooOften, refusals
+from multiduel.arena.http.errors import TooOften, file, refusals
 from multiduel.arena.options import Content
 
 router = APIRouter(tags=["raters"])
@@ -68,7 +68,7 @@ async def look(request: Request, ticket: m.TicketId) -> Any:
 @router.get(
     "/tickets/{ticket}/contents/{position}",
     response_class=Response,
-    responses={200: {"description": "What is shown at this place.", "content": {"*/*": {}}}} | refusals(404, 422),
+    responses=file("*/*", "What is shown at this place.") | refusals(404, 422),
 )
 async def content(request: Request, ticket: m.TicketId, position: Annotated[int, Path(ge=0, le=m.MOST_WHOLE)]) -> Any:
     """What is shown at a place of a ticket. The ticket's id is the permission."""
