@@ -29,7 +29,7 @@ CONTENT_HEADERS = {
 }
 
 
-@router.post("/arenas/{arena}/join", response_model=m.RaterKeyOut, status_code=201, responses=refusals(401, 403, 409, 422, 429))
+@router.post("/arenas/{arena}/join", response_model=m.RaterKeyOut, status_code=201, responses=refusals(401, 403, 404, 409, 422))
 async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
     """A new rater, by an open link (its key as the bearer)."""
     doors = doors_of(request)
