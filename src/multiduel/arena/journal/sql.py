@@ -16,6 +16,7 @@ from multiduel.arena.journal import ArenaRow, Secret, Snapshot
 
 PAGE = 5000  # events read at once
 COLUMNS = "number, kind, at, body, hash"
+SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number"
 
 
 class SqlTransaction:
@@ -23,7 +24,7 @@ class SqlTransaction:
         self._journal, self._connection, self._arena = journal, connection, arena
 
     def since(self, number: int) -> list[Event]:
-        return self._journal.rows_since(self._connection, self._arena, number, None)
+        return [log.read(*row) for row in self._journal.run(self._connection, SINCE, (self._arena, number))]
 
     def append(self, events: Sequence[Event]) -> None:
         rows = [(self._arena, event.number, event.kind, event.at, event.text, event.hash) for event in events]
@@ -154,16 +155,9 @@ class SqlJournal(ABC):
         rows = self.query(f"SELECT id, name, request, created FROM arenas WHERE {column} = ?", (value,))
         return ArenaRow(*rows[0]) if rows else None
 
-    def rows_since(self, connection: Any, arena: str, since: int, limit: int | None) -> list[Event]:
-        query = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number"
-        values: tuple[Any, ...] = (arena, since)
-        if limit is not None:
-            query, values = f"{query} LIMIT ?", (*values, limit)
-        return [log.read(*row) for row in self.run(connection, query, values)]
-
     def events(self, arena: str, since: int = 0, limit: int | None = None) -> list[Event]:
-        with self._whole() as connection:
-            return self.rows_since(connection, arena, since, limit)
+        rows = self.query(SINCE, (arena, since)) if limit is None else self.query(f"{SINCE} LIMIT ?", (arena, since, limit))
+        return [log.read(*row) for row in rows]
 
     def stream(self, arena: str, since: int = 0) -> Iterator[Event]:
         """All events from there on, page by page."""
@@ -191,7 +185,7 @@ class SqlJournal(ABC):
             return None
         number, hash, format, data, sha256 = rows[0]
         known = self.query("SELECT hash FROM events WHERE arena = ? AND number = ?", (arena, number))
-        if hashlib.sha256(bytes(data)).hexdigest() != sha256 or [tuple(row) for row in known] != [(hash,)]:
+        if isinstance(data, str) or hashlib.sha256(bytes(data)).hexdigest() != sha256 or [tuple(row) for row in known] != [(hash,)]:
             return None
         return Snapshot(number, hash, format, bytes(data))
 
