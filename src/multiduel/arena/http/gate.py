@@ -31,10 +31,6 @@ HEADERS = (  # unless an answer has its own
 _TOO_LARGE = "A request body may have at most {:,} bytes here."
 
 
-class TooLarge(Exception):
-    """More came than was allowed."""
-
-
 class Gate:
     """Around the application. ``scope["grant"]`` is what the caller's key is good for, or None without a key."""
 
@@ -71,11 +67,12 @@ class Gate:
         if many != 1 or not self.hosts.allows(headers[b"host"].decode("latin-1")):
             return await self._refuse(answer, "host", 421, "This server does not go by that name.")
         address = (scope.get("client") or ("unknown", 0))[0]
-        caller, now = address, time.monotonic()
+        caller, now, costly = address, time.monotonic(), False
         key = _key(headers.get(b"authorization"))
         if key is not None:
             grant = self.access.remembered(key)
-            if grant is None and (wait := self._wrong.wait(address, now=now)):
+            costly = self.access.costly(key)
+            if costly and (wait := self._wrong.wait(address, now=now)):
                 return await self._refuse(answer, "key", 429, "Too many wrong keys. Try again later.", wait)
             if grant is not None:
                 caller = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
@@ -84,7 +81,8 @@ class Gate:
         try:
             scope["grant"] = await self._grant(key)
         except Forbidden as error:
-            self._wrong.take(address, now=now)
+            if costly:
+                self._wrong.take(address, now=now)
             return await self._refuse(answer, "key", 401, str(error))
         except Unavailable:
             return await answer.refuse(503, "The server cannot look keys up at the moment. Try again.", wait=1.0)
@@ -109,19 +107,21 @@ class Gate:
             message = await receive()
             came += len(message.get("body", b""))
             if came > most:
-                raise TooLarge
+                answer.instead = 413, _TOO_LARGE.format(most)  # whatever the application makes of a body that ends here
+                return {"type": "http.disconnect"}
             return message
 
         try:
             await self.app(scope, counted, answer)
-        except TooLarge:
-            if not answer.started:
-                await self._refuse(answer, "size", 413, _TOO_LARGE.format(most))
         except Exception:
-            if answer.started:
-                raise
-            await answer.refuse(500, "Something went wrong here. It is written down in the server's log.")
-            raise  # for the server's log
+            if answer.instead is None:
+                if not answer.started:
+                    await answer.refuse(500, "Something went wrong here. The server's log has it.")
+                raise  # for the server's log
+        if answer.instead is not None:
+            self.metrics.refused("size")
+            if not answer.started:
+                await answer.refuse(*answer.instead)
 
     async def _refuse(self, answer: Answer, why: str, status: int, sentence: str, wait: float = 0.0) -> None:
         self.metrics.refused(why)
@@ -133,8 +133,13 @@ class Answer:
 
     def __init__(self, send: Send) -> None:
         self._send, self.status, self.started = send, 500, False
+        self.instead: tuple[int, str] | None = None  # status and sentence that take the place of what the application says
 
     async def __call__(self, message: Message) -> None:
+        if self.instead is None:
+            await self._pass(message)
+
+    async def _pass(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started, self.status = True, message["status"]
             headers = list(message.get("headers", ()))
@@ -151,8 +156,8 @@ class Answer:
             headers.append((b"www-authenticate", b"Bearer"))
         if status in (413, 421):
             headers.append((b"connection", b"close"))  # the rest of the body is not read
-        await self({"type": "http.response.start", "status": status, "headers": headers})
-        await self({"type": "http.response.body", "body": body})
+        await self._pass({"type": "http.response.start", "status": status, "headers": headers})
+        await self._pass({"type": "http.response.body", "body": body})
 
 
 def _key(header: bytes | None) -> str | None:
