@@ -139,7 +139,7 @@ class Decider:
     def _option(self, option: str) -> int:
         try:
             return self.state.index(option)
-        except (KeyError, ValueError, IndexError, TypeError):
+        except (KeyError, TypeError):
             raise NotFound(f"There is no option {shortened(option)}.") from None
 
     def change_policy(self, command: c.ChangePolicy) -> c.ArenaInfo:
@@ -207,9 +207,9 @@ class Decider:
 
     def ask(self, command: c.Ask) -> c.Ticket | c.Done:
         state, rater = self.state, self.rater(command.rater)
-        known = state.requests.get(f"ask:{rater.id}:{_request(command.request)}")
+        known = state.asks.get(f"{rater.id}:{_request(command.request)}")
         if known is not None:
-            return self.shown(state.tickets[known])
+            return self.shown(state.tickets[known[0]])
         stratum = _stratum(command.stratum) or rater.stratum
         why = self._nothing_to_ask()
         if why is not None:
@@ -312,7 +312,7 @@ class Decider:
 
     def print_tickets(self, command: c.PrintTickets) -> tuple[c.Ticket, ...]:
         state = self.state
-        known = state.requests.get(f"print:{_request(command.request)}")
+        known = state.asks.get(f"print:{_request(command.request)}")
         if known is None:
             number = whole("number", command.number, 1, MOST_PRINTED, of="tickets to print")
             rater = self.rater(command.rater) if command.rater is not None else None
@@ -324,7 +324,7 @@ class Decider:
                 raise Conflict("Tickets printed for one rater would show pairs again, and they count once here. Name no rater.")
             for place in range(number):
                 self._issue(rater, stratum, None, {"request": command.request, "place": place})
-            known = state.requests[f"print:{command.request}"]
+            known = state.asks[f"print:{command.request}"]
         return tuple(self.shown(state.tickets[one]) for one in known)
 
     def shown(self, ticket: TicketRecord) -> c.Ticket:
@@ -340,7 +340,7 @@ class Decider:
         if command.rater is not None and ticket.rater not in (None, command.rater):
             raise Forbidden("This ticket is another rater's.")
         rater = ticket.rater or command.rater
-        request = _request(command.next_request or f"after {ticket.id}")
+        request = _request(command.next_request or f"after {ticket.event}")
         if command.next and rater is None:
             raise BadInput("Only a rater can be given a next ticket. This ticket belongs to none.")
         ballot = normal(command.ballot, state.settings.question, len(ticket.shown))
@@ -351,7 +351,7 @@ class Decider:
             self.cast(ticket.id, ballot, rater, {} if ticket.rater else {"rater": rater})
             if state.may_settle(ticket.shown):
                 self.announce()
-        elif ticket.vote.ballot != ballot:
+        elif ticket.vote.ballot != log.canonical(ballot):
             raise Conflict("This ticket has another vote already.")
         vote = state.tickets[command.ticket].vote
         assert vote is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multiduel.arena.ballots import wins_of
+from multiduel.arena.ballots import spoken
 from multiduel.arena.events import time_of
 from multiduel.arena.records import RaterRecord, TicketRecord
 from multiduel.arena.state import State
@@ -47,7 +47,7 @@ def rater_lines(raters: list[tuple[RaterRecord, list[TicketRecord]]], n_options:
             vote = ticket.vote
             if vote is None or not vote.says:
                 continue
-            wins = wins_of(vote.ballot, len(ticket.shown))
+            wins = spoken(vote.ballot, len(ticket.shown))
             for a, b in np.argwhere(wins > wins.T).tolist():
                 i, j = ticket.shown[a], ticket.shown[b]
                 mine[i, j] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -96,29 +97,32 @@ class Tally:
         self.showings = np.pad(self.showings, (0, more))
 
     def _count(self, answer: Answer, sign: int) -> None:
-        here = np.array(answer.arms)
         self.answers += sign
-        self.showings[here] += sign
+        for arm in answer.arms:
+            self.showings[arm] += sign
+        said, placed = answer.said.tolist(), answer.placed.tolist()  # an answer is small: loops are quicker than arrays
+        for a, i in enumerate(answer.arms):
+            for b in range(a + 1, len(answer.arms)):
+                if said[a][b]:
+                    self._count_pair(answer, i, answer.arms[b], placed[a][b], sign)
+
+    def _count_pair(self, answer: Answer, i: int, j: int, placing: int, sign: int) -> None:
         if self.unit == "answer":
-            square = np.ix_(here, here)
-            self.above[square] += sign * (answer.placed > 0)
-            self.ties[square] += sign * (answer.said & (answer.placed == 0))
+            self._place(i, j, placing, sign)
             return
-        for a, b in np.argwhere(np.triu(answer.said, 1)):
-            i, j = answer.arms[a], answer.arms[b]
-            placing = int(answer.placed[a, b])
-            if i > j:
-                i, j, placing = j, i, -placing
-            judgements = self._judged.setdefault((answer.rater, i, j), {})
-            before = next(iter(judgements.values()), None)
-            if sign > 0:
-                judgements[answer.number] = placing
-            else:
-                del judgements[answer.number]
-                if not judgements:
-                    del self._judged[answer.rater, i, j]
-            after = next(iter(judgements.values()), None)
-            for first, change in ((before, -1), (after, 1)):  # only the first judgement counts, whichever is the first now
+        if i > j:
+            i, j, placing = j, i, -placing
+        judgements = self._judged.setdefault((answer.rater, i, j), {})
+        before = next(iter(judgements.values()), None)
+        if sign > 0:
+            judgements[answer.number] = placing
+        else:
+            del judgements[answer.number]
+            if not judgements:
+                del self._judged[answer.rater, i, j]
+        after = next(iter(judgements.values()), None)
+        if before != after:  # only the first judgement counts, whichever is the first now
+            for first, change in ((before, -1), (after, 1)):
                 if first is not None:
                     self._place(i, j, first, change)
 
@@ -167,7 +171,8 @@ class Tally:
         n = len(shown)
         if len(set(shown)) < n or not all(0 <= arm < self.n_arms for arm in shown):
             raise BadInput(f"The arms of an answer must be different, from 0 to {self.n_arms - 1}. Got {shown}.")
-        if weights.shape != (n, n) or not np.isfinite(weights).all() or (weights < 0.0).any() or weights.diagonal().any():
+        good = weights.shape == (n, n) and (n == 0 or 0.0 <= weights.min() <= weights.max() < math.inf)
+        if not good or weights.diagonal().any():
             raise BadInput(f"Wins must be {n} x {n} finite numbers of at least 0, the diagonal 0. Got {weights.tolist()}.")
         return shown, weights
 

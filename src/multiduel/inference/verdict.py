@@ -222,7 +222,7 @@ answers that tell the two apart place it above.
         still_in=still_in,
         out=out,
         cycle=cycle,
-        cycle_is_certain=bool(cycle) and min(steps) >= claim.pairs,
+        cycle_is_certain=bool(cycle) and bool(min(steps) >= claim.pairs),
         alpha=alpha,
         margin=margin,
         unit=tally.unit,

@@ -185,7 +185,8 @@ class SqlJournal(ABC):
             return None
         number, hash, format, data, sha256 = rows[0]
         known = self.query("SELECT hash FROM events WHERE arena = ? AND number = ?", (arena, number))
-        if isinstance(data, str) or hashlib.sha256(bytes(data)).hexdigest() != sha256 or [tuple(row) for row in known] != [(hash,)]:
+        of_this_log = [tuple(row) for row in known] == [(hash,)]
+        if not of_this_log or isinstance(data, str) or hashlib.sha256(bytes(data)).hexdigest() != sha256:
             return None
         return Snapshot(number, hash, format, bytes(data))
 
