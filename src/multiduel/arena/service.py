@@ -155,21 +155,30 @@ class Service:
             return None, refusal
 
     def _create(self, command: c.Create) -> c.ArenaInfo:
-        if command.request is not None:
-            known = self.journal.find(request=command.request)
-            if known is not None:
-                return self.info(known.id)
+        known = self._created(command)
+        if known is not None:
+            return known
         arena = secrets.token_hex(6)
         now = self._clock()
         state = State(arena)
         contents: dict[str, bytes] = {}
         decider = Decider(state, contents.__setitem__)
         answer: c.ArenaInfo = decider.decide(command, now)
-        with self.journal.transaction(arena, ArenaRow(arena, answer.name, command.request, moment(now))) as transaction:
-            for sha256, data in contents.items():
-                transaction.put_content(sha256, data)
-            transaction.append(decider.events)
+        try:
+            with self.journal.transaction(arena, ArenaRow(arena, answer.name, command.request, moment(now))) as transaction:
+                for sha256, data in contents.items():
+                    transaction.put_content(sha256, data)
+                transaction.append(decider.events)
+        except Unavailable:
+            known = self._created(command)  # the same request may have come to another process at the same time
+            if known is None:
+                raise
+            return known
         return answer
+
+    def _created(self, command: c.Create) -> c.ArenaInfo | None:
+        row = self.journal.find(request=command.request) if command.request is not None else None
+        return None if row is None else self.info(row.id)
 
     def import_log(self, events: list[Event], contents: dict[str, bytes]) -> c.ArenaInfo:
         """A log that was exported, as an arena of this journal, under its own id. The same log again changes nothing."""
