@@ -29,7 +29,9 @@ from multiduel.inputs import BadInput, shortened
 from multiduel.problems import EstimatedProblem
 
 TOGETHER = 256  # commands in a transaction at most
-SNAPSHOT_EVERY = 20_000  # events
+SNAPSHOT_AFTER = 5_000  # events, when nothing else is to be done
+SNAPSHOT_ANYWAY = 50_000
+IDLE = 0.5  # seconds without a command
 Waiting = tuple[Any, "Future[Any]"]
 
 
@@ -56,6 +58,7 @@ class Service:
         self._waiting: OrderedDict[str, deque[Waiting]] = OrderedDict()  # by arena, the longest waiting first
         self._news = threading.Condition()
         self._closed = False
+        self._unsaved: set[str] = set()  # arenas with events since the last idle moment
         self.commits = self.commands = 0  # how well commands share transactions
         self._writer = threading.Thread(target=self._write, name="arena-writer", daemon=True)
         self._writer.start()
@@ -89,18 +92,24 @@ class Service:
     def _write(self) -> None:
         while True:
             with self._news:
-                while not self._waiting and not self._closed:
-                    self._news.wait()
-                if not self._waiting:
+                if not self._waiting and not self._closed:
+                    self._news.wait(IDLE if self._unsaved else None)
+                if not self._waiting and self._closed:
                     return
-                arena, queue = next(iter(self._waiting.items()))
-                group = [queue.popleft() for _ in range(min(TOGETHER, len(queue)))]
-                del self._waiting[arena]
-                if queue:
-                    self._waiting[arena] = queue  # at the end: other arenas come first
+                arena, group = self._take() if self._waiting else ("", [])
             running = [one for one in group if one[1].set_running_or_notify_cancel()]
             if running:
                 self._carry_out(arena, running)
+            elif not group:
+                self._save_some()
+
+    def _take(self) -> tuple[str, list[Waiting]]:
+        """What waits for the arena whose turn it is."""
+        arena, queue = self._waiting.popitem(last=False)
+        group = [queue.popleft() for _ in range(min(TOGETHER, len(queue)))]
+        if queue:
+            self._waiting[arena] = queue  # at the end: other arenas come first
+        return arena, group
 
     def _carry_out(self, arena: str, group: list[Waiting]) -> None:
         if arena == "":
@@ -115,7 +124,14 @@ class Service:
         for k, (_, future) in enumerate(group):
             _answer(future, *(answers[k] if failure is None else (None, failure)))
         if failure is None:
-            self._save(self._live[arena], SNAPSHOT_EVERY)
+            self._unsaved.add(arena)
+            self._save(self._live[arena], SNAPSHOT_ANYWAY)
+
+    def _save_some(self) -> None:
+        """In an idle moment, snapshots where they are due."""
+        for arena in self._unsaved:
+            self._save(self._live[arena], SNAPSHOT_AFTER)
+        self._unsaved.clear()
 
     def _save(self, live: Live, after: int) -> None:
         """A snapshot, if there are so many events since the last. It is a cache: without it, all is well and slower."""

@@ -28,7 +28,7 @@ PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "lines", "verdict"),
     *("rounds", "set_aside", "stale"),
 )
-ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "judged": "i8"}  # of the tally
+ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "lengths": "i8", "judged": "i8"}  # of the tally
 RATER = ("id", "label", "stratum", "limit", "quarantined", "reason", "open", "votes", "pairs")
 TICKET_WORDS = ("id", "rater", "stratum", "by", "issued", "expires", "request")
 TICKET_NUMBERS = ("event", "context", "printed")  # None is -1
