@@ -133,9 +133,8 @@ def test_sqlite_refuses_to_replace_and_to_leave_gaps(tmp_path: Path) -> None:
 
 def test_sqlite_is_durable_when_it_says_done(tmp_path: Path) -> None:
     journal = connect(tmp_path / "a.db")
-    connection = journal.connection()  # type: ignore[attr-defined]
-    assert connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL"
-    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert journal.query("PRAGMA synchronous") == [(2,)], "FULL"  # type: ignore[attr-defined]
+    assert journal.query("PRAGMA journal_mode") == [("wal",)]  # type: ignore[attr-defined]
     assert (tmp_path / "a.db").stat().st_mode & 0o077 == 0, "it holds key hashes"
     journal.close()
 
@@ -255,3 +254,35 @@ def test_an_older_database_is_migrated_and_keeps_its_events(tmp_path: Path, monk
 def test_a_database_that_cannot_be_reached_says_so(postgres: Any) -> None:
     with pytest.raises(Unavailable, match="cannot be"):
         connect("postgresql://arena@/postgres?host=/tmp/nowhere-at-all")
+
+
+def test_many_threads_share_a_few_connections(db: str) -> None:
+    """A server has more threads than a database gives connections."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from multiduel.arena.journal import sql
+
+    journal = connect(db)
+    events = some_events(3)
+    begin(journal, events)
+    with ThreadPoolExecutor(24) as pool:
+        assert all(found == events for found in pool.map(lambda _: journal.events("a"), range(200)))
+    assert 1 <= len(journal._free) <= sql.CONNECTIONS  # type: ignore[attr-defined]
+    journal.close()
+
+
+def test_a_connection_that_broke_is_replaced(postgres: Any) -> None:
+    from tests.arena.conftest import new_database
+
+    url = new_database(postgres)
+    journal = connect(url)
+    begin(journal, some_events(2))
+    (database,) = journal.query("SELECT current_database()")  # type: ignore[attr-defined]
+    import psycopg
+
+    with psycopg.connect(postgres.url, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", database)
+    with pytest.raises(Unavailable):
+        journal.events("a")
+    assert len(journal.events("a")) == 2
+    journal.close()

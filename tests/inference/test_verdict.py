@@ -169,3 +169,15 @@ def test_strengths_are_the_mode():
 
     for _ in range(50):
         assert log_posterior(u) > log_posterior(u + rng.normal(size=5) * 1e-3)
+
+
+def test_a_forecast_knows_who_has_retired():
+    """After a retirement more evidence is needed; what was enough before is so no longer, and the forecast must not say so."""
+    above = np.array([[0, 40, 3], [22, 0, 3], [3, 3, 0]], float)
+    tally = Tally.of(above, showings=[70, 70, 70])
+    words = {"room": 6, "retired": [2]}
+    assert not verdict(tally, **words).settled
+    guess = forecast(tally, **words)
+    assert not guess.too_early and guess.likely > 0.0
+    alone = forecast(Tally.of(above[:2, :2], showings=[70, 70]), room=6)
+    assert guess.likely > alone.likely

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from multiduel.arena.ballots import normal
 from multiduel.arena.commands import ImportReport, ImportVotes, LineReport, VoteLine
-from multiduel.arena.errors import Refused
+from multiduel.arena.errors import Conflict, Refused
 from multiduel.arena.events import Event
 from multiduel.arena.options import MOST_OPTIONS, option_name
 from multiduel.arena.records import TicketRecord
@@ -43,7 +43,7 @@ def import_votes(decider: Decider, command: ImportVotes) -> ImportReport:
     state = decider.state
     whole("lines", len(command.lines), 1, MOST_LINES, of="a file of votes")
     if state.status == "closed":
-        raise BadInput("This arena is closed: no more votes are taken.")
+        raise Conflict("This arena is closed, and stays so.")
     new: dict[str, Checked] = {}
     tickets: set[str] = set()
     reports = []
