@@ -170,6 +170,13 @@ def test_half_characters_and_zeros_are_refused_before_the_journal(call):
     assert answer.status_code == 422 and call.good("GET", f"/arenas/{arena}/verify", key=owner)["good"]
 
 
+@pytest.mark.parametrize("text", ["é", "a", "!!!!", ""])
+def test_bytes_that_are_no_base64(call, text):
+    option = {"name": "a", "kind": "image", "base64": text}
+    answer = call("POST", "/arenas", {"name": "x", "options": [option, THREE[0]]}, key=call.server_key)
+    assert answer.status_code == 422, answer.text
+
+
 def test_bodies_have_a_size(strict):
     big, huge = b"x" * 2_000, b"x" * 6_000
     assert strict("POST", "/arenas/a/join", big).status_code == 413, "who has no key may send little"

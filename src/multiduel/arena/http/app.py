@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
@@ -51,12 +50,13 @@ def make_app(
         lifespan=lifespan,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
-        dependencies=[Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))],
         redirect_slashes=False,
     )
     app.state.doors = doors
     add_handlers(app)
-    routers: tuple[Any, ...] = (routes_health.router, routes_owner.router, routes_rater.router, routes_files.router)
-    for router in routers:
+    key = Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))  # for the document
+    for router in (routes_health.router, routes_rater.contents):
         app.include_router(router)
+    for router in (routes_owner.router, routes_rater.router, routes_files.router):
+        app.include_router(router, dependencies=[key])
     return Gate(app, access=doors.access, hosts=Hosts(hosts), limits=doors.limits, metrics=doors.metrics)

@@ -99,9 +99,7 @@ async def log_csv(request: Request, arena: m.Arena) -> Any:
     return StreamingResponse(log_table(doors.service.journal.stream(arena)), media_type=CSV)
 
 
-@router.post(
-    "/import", response_model=m.ArenaOut, responses=refusals(401, 403, 409, 422), openapi_extra=_wants("application/x-ndjson")
-)
+@router.post("/import", response_model=m.ArenaOut, responses=refusals(401, 403, 409, 422), openapi_extra=_wants("text/plain"))
 async def import_log(request: Request) -> Any:
     """A log that was exported, as an arena of this server (server's key). Its keys do not come with it."""
     as_server(request)

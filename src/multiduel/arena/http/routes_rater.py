@@ -18,6 +18,7 @@ from multiduel.arena.http.errors import TooOften, file, refusals
 from multiduel.arena.options import Content
 
 router = APIRouter(tags=["raters"])
+contents = APIRouter(tags=["raters"])  # without a key
 
 # Contents come from others: nothing in them may run, load or be framed elsewhere.
 CONTENT_HEADERS = {
@@ -65,7 +66,7 @@ async def look(request: Request, ticket: m.TicketId) -> Any:
     return JSONResponse(await doors.ticket(found))
 
 
-@router.get(
+@contents.get(
     "/tickets/{ticket}/contents/{position}",
     response_class=Response,
     responses=file("*/*", "What is shown at this place.") | refusals(404, 422),
