@@ -63,7 +63,7 @@ class Arena(RuleBasedStateMachine):
         places=st.sampled_from([1, 1, 3]),
         limit=st.sampled_from([None, None, 3]),
         room=st.sampled_from([7, 7, None]),
-        alpha=st.sampled_from([0.05, 0.9]),
+        alpha=st.sampled_from([0.05, 0.9, 0.9]),
         go_on=st.booleans(),
         contexts=st.sampled_from([0, 0, 2]),
         policy=st.sampled_from(["challengers", "multi-rucb"]),
@@ -225,7 +225,7 @@ class Arena(RuleBasedStateMachine):
             self._asked(came, said, rater, request)
             if not isinstance(came, Ticket):
                 break
-            self._vote(came.id, self._ballot(data, len(came.options)), False, None)
+            self._vote(came.id, self._ballot(data, self.model.tickets[came.id].shown), False, None)
             if self.model.tickets[came.id].vote is None:
                 left.append(came.id)
         return multiple(*left)
@@ -258,7 +258,7 @@ class Arena(RuleBasedStateMachine):
         who=st.sampled_from([None, None, None, "r1"]),
     )
     def vote(self, ticket: str, data: Any, next: bool, who: str | None) -> Any:
-        return self._vote(ticket, self._ballot(data, len(self.model.tickets[ticket].shown)), next, who)
+        return self._vote(ticket, self._ballot(data, self.model.tickets[ticket].shown), next, who)
 
     @precondition(lambda self: any(t.vote for t in self.model.tickets.values()))
     @rule(target=tickets, data=st.data(), next=st.booleans())
@@ -267,7 +267,7 @@ class Arena(RuleBasedStateMachine):
         voted = [t for t in self.model.tickets.values() if t.vote is not None]
         ticket = data.draw(st.sampled_from(voted))
         same = data.draw(st.booleans())
-        return self._vote(ticket.id, ticket.vote.ballot if same else self._ballot(data, len(ticket.shown)), next, None)
+        return self._vote(ticket.id, ticket.vote.ballot if same else self._ballot(data, ticket.shown), next, None)
 
     def _vote(self, id: str, ballot: dict[str, Any], next: bool, who: str | None) -> Any:
         ticket = self.model.tickets[id]
@@ -293,15 +293,17 @@ class Arena(RuleBasedStateMachine):
     def _refuse(error: type[Exception]) -> None:
         raise error
 
-    def _ballot(self, data: Any, shown: int) -> dict[str, Any]:
+    def _ballot(self, data: Any, shown: tuple[int, ...]) -> dict[str, Any]:
+        """Mostly, options that came first are better: so that verdicts come and go."""
         question = self.model.settings.question
         kind = data.draw(st.sampled_from([question] * 12 + ["skip", "best"]))
         if kind == "skip":
             return {"skip": True}
+        how = data.draw(st.sampled_from(["by strength"] * 5 + ["strict", "tie", "partial"]))
+        best_first = sorted(range(len(shown)), key=shown.__getitem__)
+        order = best_first if how == "by strength" else data.draw(st.permutations(best_first))
         if kind != "rank":
-            return {kind: data.draw(st.integers(0, shown - 1))}
-        order = data.draw(st.permutations(range(shown)))
-        how = data.draw(st.sampled_from(["strict", "strict", "tie", "partial"]))
+            return {kind: order[0 if kind == "best" else -1]}
         if how == "tie":
             return {"rank": [sorted(order[:2]), *[[p] for p in order[2:]]]}
         return {"rank": [[p] for p in (order[:2] if how == "partial" else order)]}
@@ -336,10 +338,12 @@ class Arena(RuleBasedStateMachine):
         printed = [t for t in self.model.tickets.values() if not t.imported]
         if printed and data.draw(st.booleans()):
             ticket = data.draw(st.sampled_from(printed))
-            return VoteLine(id, self._ballot(data, len(ticket.shown)), ticket=ticket.id, rater=rater)
+            return VoteLine(id, self._ballot(data, ticket.shown), ticket=ticket.id, rater=rater)
         shown = data.draw(st.permutations(range(len(self.model.retired))))[:2]
         context = "c1" if self.contexts and data.draw(st.booleans()) else None
-        return VoteLine(id, self._ballot(data, 2), shown=tuple(f"o{k + 1}" for k in shown), rater=rater, context=context)
+        return VoteLine(
+            id, self._ballot(data, tuple(shown)), shown=tuple(f"o{k + 1}" for k in shown), rater=rater, context=context
+        )
 
     # ---- always
 
