@@ -88,7 +88,8 @@ def wins_of(ballot: Mapping[str, Any], shown: int) -> Floats:
         return wins_matrix((best if kind == "best" else worst)(said), tuple(range(shown)))
     if kind == "wins":  # an answer counts once: what weighs more is above
         weights = np.array(said, np.float64)
-        return (weights > weights.T) + 0.5 * ((weights == weights.T) & (weights > 0.0))
+        level: Floats = 0.5 * ((weights == weights.T) & (weights > 0.0))
+        return level + (weights > weights.T)
     table = [[0.0] * shown for _ in range(shown)]  # a ballot is small: lists are quicker than arrays
     if kind == "rank":
         below = [position for group in said for position in group]
