@@ -56,21 +56,21 @@ def create(*args: str) -> str:
 def test_an_arena_from_a_file_to_a_verdict_in_words(here):
     arena = create("--seed", "1")
     assert "greetings" in good("list") and arena in good("list")
-    assert "0 votes by 0 raters" in good("board")
+    assert "Votes: 0, set aside: 0. Raters: 0." in good("board")
     good("sheets", "4", "--out", "sheets.csv")
     sheets = Path("sheets.csv").read_bytes().decode()
     assert sheets.count("\r\n") == 5 and "mild" not in sheets and "Good morning." in sheets
     Path("filled.csv").write_bytes(sheets.replace(",,,\r\n", ",A>B=C,,Ada\r\n").encode())
-    assert "4 new" in good("votes", "filled.csv", "--dry-run") and "0 votes" in good("board")
+    assert "4 new" in good("votes", "filled.csv", "--dry-run") and "Votes: 0," in good("board")
     assert "Entered." in good("votes", "filled.csv") and "0 new, 4 known already" in good("votes", "filled.csv")
     board = good("board", arena)
-    assert "4 votes by 1 raters" in board and "too early to say" in board
+    assert "Votes: 4, set aside: 0. Raters: 1." in board and "too early to say" in board
     assert json.loads(good("board", "greetings", "--json"))["answers"] == 4
     assert "Ada" in good("raters")
     good("raters", "--quarantine", "Ada", "--reason", "a test")
     assert "4 votes are set aside" in good("board") and "quarantine" in good("raters")
     good("raters", "--release", "Ada")
-    assert "4 votes by" in good("board")
+    assert "Votes: 4," in good("board")
     assert "Verified." in good("verify")
     assert "'dts' would have shown" in good("replay", "--policy", "dts")
     assert "is paused" in good("pause") and "is open" in good("open") and "is closed" in good("close")
@@ -153,7 +153,7 @@ def test_bad_lines_are_told_and_nothing_is_entered(here):
     Path("votes.csv").write_text("id,rank,rater\n1,mild>sharp,Ada\n2,mild>wild,Ada\n3,mild,Ada\n")
     result = run("votes", "votes.csv")
     assert result.exit_code == 2 and "Line 3 (2)" in result.stderr and "Line 4 (3)" in result.stderr
-    assert "Nothing was entered" in result.stderr and "0 votes" in good("board")
+    assert "Nothing was entered" in result.stderr and "Votes: 0," in good("board")
 
 
 def test_public_says_what_it_turns_on(here):
@@ -200,4 +200,4 @@ def test_a_server_that_really_runs(here):
         server.send_signal(signal.SIGTERM)
         _, said = server.communicate(timeout=60)
     assert server.returncode in (0, -signal.SIGTERM) and "Traceback" not in said
-    assert "3 votes by 1 raters" in good("board") and "Verified." in good("verify")
+    assert "Votes: 3, set aside: 0. Raters: 1." in good("board") and "Verified." in good("verify")
