@@ -302,7 +302,7 @@ class Model:
     def import_lines(self, lines: list[Any], dry_run: bool) -> list[str]:
         """A result by line; if none is refused and it is no dry run, they are counted."""
         if self.status == "closed":
-            raise BadInput
+            raise Conflict
         results, new, tickets = [], {}, set()
         for line in lines:
             ticket = self.tickets.get(line.ticket) if line.ticket is not None else None
