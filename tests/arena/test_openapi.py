@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.arena.calling import Caller
 
 schemathesis = pytest.importorskip("schemathesis")
-EXAMPLES = 12  # for each operation
+EXAMPLES = 9  # for each operation
 
 
 def checks() -> list[Any]:
@@ -43,7 +43,7 @@ def test_answers_are_those_that_the_openapi_document_announces(tmp_path: Path) -
         assert not problems, "\n\n".join(problems[:5])
         assert len(operations) > 25
         good = sum(n for status, n in answers.items() if status < 300)
-        enough = good > 3 * len(operations) and answers[422] > len(operations)
+        enough = good > 2 * len(operations) and answers[422] > len(operations) / 2
         assert enough, f"refused for few reasons, which proves little: {answers}"
     finally:
         caller.close()

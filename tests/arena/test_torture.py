@@ -14,15 +14,15 @@ pytestmark = pytest.mark.xdist_group("torture")  # one after the other: they nee
 
 
 def test_kill_9_loses_nothing_and_counts_nothing_twice(tmp_path: Path) -> None:
-    outcome = torture(str(tmp_path / "arena.db"), kills=4, votes_between=60)
+    outcome = torture(str(tmp_path / "arena.db"), kills=3, votes_between=60)
     assert not outcome.problems, outcome
-    assert outcome.kills == 4 and outcome.undos and outcome.resent, outcome
+    assert outcome.kills == 3 and outcome.undos and outcome.resent, outcome
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_kill_9_of_workers_on_postgresql(tmp_path: Path) -> None:
     with a_postgres() as postgres:
-        outcome = torture(postgres.url, kills=3, votes_between=60, workers=2)
+        outcome = torture(postgres.url, kills=2, votes_between=60, workers=2)
     assert not outcome.problems, outcome
 
 
@@ -30,8 +30,8 @@ def test_kill_9_of_workers_on_postgresql(tmp_path: Path) -> None:
     ("sabotage", "kills", "found"),
     [
         ("acknowledges-before-it-commits", 2, "acknowledged votes are lost"),
-        ("counts-a-retry-twice", 1, "votes were counted twice"),
-        ("forgets-an-undo", 1, "the live board differs from the replay in answers"),
+        ("counts-a-retry-twice", 0, "votes were counted twice"),
+        ("forgets-an-undo", 0, "the live board differs from the replay in answers"),
     ],
 )
 def test_a_server_that_breaks_a_promise_is_found_out(tmp_path: Path, sabotage: str, kills: int, found: str) -> None:
@@ -47,15 +47,9 @@ def test_a_run_that_proves_nothing_has_failed(tmp_path: Path) -> None:
     ], outcome
 
 
-@pytest.mark.parametrize("how", ["disk", "limit"])
-def test_a_full_disk_is_said_and_costs_nothing(tmp_path: Path, how: str) -> None:
-    """A small disk where one may be mounted, and a limit on the server's files everywhere."""
-    if how == "limit":
-        problems, happened = fill(tmp_path, None)
-    else:
-        with a_small_disk(tmp_path / "disk") as enlarge:
-            if enlarge is None:
-                pytest.skip("mounting a small disk is not allowed here; the test with a limit on files ran instead")
-            problems, happened = fill(tmp_path / "disk", enlarge)
+def test_a_full_disk_is_said_and_costs_nothing(tmp_path: Path) -> None:
+    """A small disk where one may be mounted; elsewhere a limit on the server's files."""
+    with a_small_disk(tmp_path / "disk") as enlarge:
+        problems, happened = fill(tmp_path / "disk", enlarge)
     assert not problems, problems
     assert happened["when_full"] >= 10 and happened["after"] >= 50, happened

@@ -76,7 +76,7 @@ def torture(
                 server.kills.append(time.time())
                 postgres.crash()
                 postgres.start()
-            elif workers > 1 and turn % 3:
+            elif workers > 1 and turn % 3 != 2:
                 server.kill_a_worker(rng)
             else:
                 server.kill()
