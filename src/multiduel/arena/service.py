@@ -25,6 +25,7 @@ from multiduel.arena.replay import problem_of
 from multiduel.arena.snapshots import digest, load, save
 from multiduel.arena.state import State
 from multiduel.arena.statements import Board, board, facts, forecast_of
+from multiduel.inference import Verdict
 from multiduel.inputs import BadInput, shortened
 from multiduel.problems import EstimatedProblem
 
@@ -45,6 +46,7 @@ class Live:
         self.saved = 0  # number of the last snapshot
         self.looking = threading.Lock()  # one works a board out, the others wait for it
         self.board: Board | None = None
+        self.verdict: Verdict | None = None  # of that board
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
 
@@ -270,6 +272,8 @@ class Service:
             about = (answers - answers % max(1, answers // 100), known.verdict.present, known.verdict.settled, known.settings)
             if live.forecast[0] != about:  # a range to two digits: one vote in hundred changes it
                 live.forecast = (about, forecast_of(known))
+            known.verdict.follow(live.verdict)
+            live.verdict = known.verdict
             live.board = board(known, live.forecast[1])
             return live.board
 
