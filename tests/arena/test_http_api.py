@@ -220,9 +220,12 @@ def test_quarantine_is_seen_and_reversible(call):
     assert (board["answers"], board["set_aside"], board["quarantined"]) == (0, 1, ["Ada"]) and "1 vote is set aside" in board[
         "sentence"
     ]
+    receipt = call.good("PUT", f"/tickets/{call.ask(arena, rater)['ticket']}/vote", {"rank": [0, 1, 2]}, key=rater)
+    assert receipt["counted"] == "counted", "who is set aside is not told so: the owner and the board are"
+    assert call.good("GET", f"/arenas/{arena}/board", key=owner)["set_aside"] == 2
     call.good("POST", f"/arenas/{arena}/raters/{line['rater']}/release", key=owner)
     board = call.good("GET", f"/arenas/{arena}/board", key=owner)
-    assert (board["answers"], board["set_aside"]) == (1, 0)
+    assert (board["answers"], board["set_aside"]) == (2, 0)
 
 
 def test_raters_see_the_board_when_the_owner_says_so(call):

@@ -77,8 +77,10 @@ class Doors:
             return state.settings.board == "always" or (state.settings.board == "verdict" and state.settled())
 
     async def receipt(self, receipt: Receipt) -> dict[str, Any]:
+        """As its rater sees it, who is not told of a quarantine: that is between the owner and the board."""
         following = None if receipt.next is None else await self.ticket(receipt.next)
-        return {"event": receipt.event, "counted": receipt.counted, "next": following}
+        counted = "counted" if receipt.counted == "aside" else receipt.counted
+        return {"event": receipt.event, "counted": counted, "next": following}
 
 
 class Known:
