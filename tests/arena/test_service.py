@@ -593,3 +593,23 @@ def test_settings_are_checked() -> None:
         Settings(policy="doubler")
     with pytest.raises(BadInput, match="no 'slatesize'"):
         Settings.from_json({"slatesize": 3})
+
+
+def test_snapshots_come_in_idle_moments_and_arenas_leave_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from multiduel.arena import service as module
+
+    for name, value in (("SNAPSHOT_AFTER", 2), ("IDLE", 0.01), ("MOST_IN_MEMORY", 2)):
+        monkeypatch.setattr(module, name, value)
+    with running(tmp_path / "a.db") as service:
+        arenas = [an_arena(service)[0] for _ in range(4)]
+        digests = {arena: service.digest(arena) for arena in arenas}
+        service.do(Open(arenas[0]))
+        for _ in range(500):
+            if len(service._live) <= 2:
+                break
+            threading.Event().wait(0.01)
+        assert len(service._live) == 2, "the others are left to the journal"
+        assert all(service.journal.load_snapshot(arena) is not None for arena in arenas)
+        assert {arena: service.digest(arena) for arena in arenas} == digests
+        rater = service.do(AdmitRater(arenas[1], "late"))
+        assert isinstance(service.do(Ask(arenas[1], rater, "1")), Ticket)

@@ -33,6 +33,7 @@ TOGETHER = 256  # commands in a transaction at most
 SNAPSHOT_AFTER = 5_000  # events, when nothing else is to be done
 SNAPSHOT_ANYWAY = 50_000
 IDLE = 0.5  # seconds without a command
+MOST_IN_MEMORY = 200  # arenas
 Waiting = tuple[Any, "Future[Any]"]
 
 
@@ -45,6 +46,7 @@ class Live:
         self.state: State | None = None
         self.saved = 0  # number of the last snapshot
         self.looking = threading.Lock()  # one works a board out, the others wait for it
+        self.looking_at_raters = threading.Lock()
         self.board: Board | None = None
         self.verdict: Verdict | None = None  # of that board
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
@@ -56,7 +58,7 @@ class Service:
 
     def __init__(self, journal: Journal, *, clock: Any = lambda: datetime.now(UTC)) -> None:
         self.journal, self._clock = journal, clock
-        self._live: dict[str, Live] = {}
+        self._live: OrderedDict[str, Live] = OrderedDict()  # the longest not looked at first
         self._waiting: OrderedDict[str, deque[Waiting]] = OrderedDict()  # by arena, the longest waiting first
         self._news = threading.Condition()
         self._closed = False
@@ -127,13 +129,22 @@ class Service:
             _answer(future, *(answers[k] if failure is None else (None, failure)))
         if failure is None:
             self._unsaved.add(arena)
-            self._save(self._live[arena], SNAPSHOT_ANYWAY)
+            self._save(self._find(arena), SNAPSHOT_ANYWAY)
 
     def _save_some(self) -> None:
         """In an idle moment, snapshots where they are due."""
         for arena in self._unsaved:
-            self._save(self._live[arena], SNAPSHOT_AFTER)
+            if arena in self._live:
+                self._save(self._live[arena], SNAPSHOT_AFTER)
         self._unsaved.clear()
+        self._forget_some()
+
+    def _forget_some(self) -> None:
+        """Of very many arenas, those that were not looked at for the longest time; the journal knows them."""
+        while len(self._live) > MOST_IN_MEMORY:
+            with self._news:
+                _, live = self._live.popitem(last=False)
+            self._save(live, 1)
 
     def _save(self, live: Live, after: int) -> None:
         """A snapshot, if there are so many events since the last. It is a cache: without it, all is well and slower."""
@@ -219,6 +230,8 @@ class Service:
     def _find(self, arena: str) -> Live:
         with self._news:
             live = self._live.get(arena)
+            if live is not None:
+                self._live.move_to_end(arena)
         if live is None:
             if self.journal.find(id=arena) is None:
                 raise NotFound(f"There is no arena {shortened(arena)}.")
@@ -279,12 +292,12 @@ class Service:
 
     def raters(self, arena: str) -> list[RaterLine]:
         live = self._find(arena)
-        with live.looking:
+        with live.looking_at_raters:
             with self.look(arena) as state:
                 if live.raters[0] == state.number:
                     return live.raters[1]
-                number, n_options, votes = state.number, len(state.options), standing(state)
-            live.raters = (number, rater_lines(votes, n_options))
+                number, votes = state.number, standing(state)
+            live.raters = (number, rater_lines(votes))
             return live.raters[1]
 
     def problem(self, arena: str) -> EstimatedProblem:
