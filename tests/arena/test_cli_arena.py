@@ -112,6 +112,8 @@ def test_keys(here):
     admitted = good("raters", "--admit", "Ada", "--admit", "Bo", "--stratum", "north")
     assert len(re.findall(r"^(Ada|Bo): mdrater\.", admitted, re.M)) == 2
     assert "already" in refused("raters", "--admit", "Ada")
+    assert good("link").startswith("mdlink.") and good("link", "--revoke") == "Revoked: 1.\n"
+    assert good("change", "--policy", "dts", "--margin", "0.05") == "Policy: dts. Margin: 0.05.\n"
     assert b"mdrater" not in Path("arena.db").read_bytes()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -189,6 +190,35 @@ def test_bodies_have_a_size(strict):
 
     answer = strict("POST", "/import", key=strict.server_key, content=pieces())
     assert answer.status_code == 413, "also without a stated length"
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(tmp_path):
+    caller = Caller(tmp_path, limits=Limits(patience=0.2))
+    came, sent = [], []
+
+    try:
+
+        async def receive():
+            await asyncio.sleep(0.0 if not came else 5.0)
+            came.append(1)
+            return {"type": "http.request", "body": b"{", "more_body": True}
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {caller.server_key}".encode())]
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/import",
+            "raw_path": b"/import",
+            "query_string": b"",
+            "root_path": "",
+        }
+        asyncio.run(caller.app({**scope, "scheme": "http", "headers": headers, "client": ("127.0.0.1", 1)}, receive, send))
+        assert sent[0]["status"] == 408 and b"did not come" in sent[1]["body"]
+    finally:
+        caller.close()
 
 
 def test_rates_by_key_and_address(strict, monkeypatch):

@@ -54,9 +54,9 @@ def make_app(
     )
     app.state.doors = doors
     add_handlers(app)
-    key = Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))  # for the document
-    for router in (routes_health.router, routes_rater.contents):
+    for router in (routes_rater.router, routes_health.router):  # the busiest first: routes are looked through in their order
         app.include_router(router)
-    for router in (routes_owner.router, routes_rater.router, routes_files.router):
+    key = Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))  # for the document
+    for router in (routes_owner.router, routes_files.router):
         app.include_router(router, dependencies=[key])
     return Gate(app, access=doors.access, hosts=Hosts(hosts), limits=doors.limits, metrics=doors.metrics)

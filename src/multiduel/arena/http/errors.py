@@ -24,6 +24,7 @@ MEANING = {
     401: "A key is needed, or the key is not known.",
     403: "The key is not good for this.",
     404: "There is no such thing.",
+    408: "Its body did not come in time.",
     409: "It contradicts what is already so.",
     413: "More than may be sent.",
     421: "Addressed to another host.",
@@ -42,7 +43,9 @@ class TooOften(Exception):
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """For a route's entry in the OpenAPI document; what any request may meet is among them."""
-    return {status: {"model": Error, "description": MEANING[status]} for status in sorted({400, 413, 421, 429, 503, *statuses})}
+    return {
+        status: {"model": Error, "description": MEANING[status]} for status in sorted({400, 408, 413, 421, 429, 503, *statuses})
+    }
 
 
 def file(kind: str, words: str) -> dict[int | str, dict[str, Any]]:

@@ -100,12 +100,19 @@ class Gate:
         stated = headers.get(b"content-length", b"0")
         if not stated.isdigit() or len(stated) > 18 or int(stated) > most:
             return await self._refuse(answer, "size", 413, _TOO_LARGE.format(most))
-        came = 0
+        came, whole = 0, False
 
         async def counted() -> Message:
-            nonlocal came
-            message = await receive()
+            nonlocal came, whole
+            if whole:
+                return await receive()  # until the caller hangs up
+            try:
+                message = await asyncio.wait_for(receive(), self.limits.patience)
+            except TimeoutError:
+                answer.instead = 408, "The rest of the request did not come."
+                return {"type": "http.disconnect"}
             came += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if came > most:
                 answer.instead = 413, _TOO_LARGE.format(most)  # whatever the application makes of a body that ends here
                 return {"type": "http.disconnect"}
@@ -119,7 +126,7 @@ class Gate:
                     await answer.refuse(500, "Something went wrong here. The server's log has it.")
                 raise  # for the server's log
         if answer.instead is not None:
-            self.metrics.refused("size")
+            self.metrics.refused("size" if answer.instead[0] == 413 else "slow")
             if not answer.started:
                 await answer.refuse(*answer.instead)
 
@@ -154,7 +161,7 @@ class Answer:
             headers.append((b"retry-after", str(math.ceil(wait)).encode()))
         if status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
-        if status in (413, 421):
+        if status in (408, 413, 421):
             headers.append((b"connection", b"close"))  # the rest of the body is not read
         await self._pass({"type": "http.response.start", "status": status, "headers": headers})
         await self._pass({"type": "http.response.body", "body": body})
