@@ -203,7 +203,7 @@ def test_another_engine_begins_an_epoch_and_old_slates_stay(
     arena, (rater, _) = an_arena(service)
     old = [ticket_for(service, arena, rater, "1")]
     service.do(Vote(old[0].id, {"rank": [0, 1, 2]}))
-    for module in ("state", "decisions", "verify", "snapshots"):
+    for module in ("state", "asking", "verify", "snapshots"):
         monkeypatch.setattr(f"multiduel.arena.{module}.fingerprint", lambda policy: "a later engine")
     new = ticket_for(service, arena, rater, "2")
     report = verify(service.journal, arena)

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from multiduel.arena import commands as c
-from multiduel.arena.decisions import Decider, info, shown_ticket
+from multiduel.arena.asking import shown_ticket
+from multiduel.arena.decisions import Decider, info
 from multiduel.arena.epochs import warm
 from multiduel.arena.errors import BrokenLog, Conflict, NotFound, Refused, Unavailable
 from multiduel.arena.events import Event, moment
