@@ -1,4 +1,4 @@
-"""Both databases, for every test that takes ``db``."""
+"""A service of one's own; and both databases, for every test that takes ``db``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from multiduel.arena import Service
 from tests.arena.a_postgres import Postgres, a_postgres, why_not
+from tests.arena.play import Clock, running
 
 _databases = itertools.count(1)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service(tmp_path: Path, clock: Clock) -> Iterator[Service]:
+    with running(tmp_path / "arena.db", clock) as one:
+        yield one
 
 
 @pytest.fixture(scope="session")

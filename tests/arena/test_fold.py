@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,6 @@ from multiduel.inputs import BadInput
 from tests.arena.play import Clock, an_arena, lively, running, ticket_for
 
 STEPS = 250
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def service(tmp_path: Path, clock: Clock) -> Iterator[Service]:
-    with running(tmp_path / "arena.db", clock) as one:
-        yield one
 
 
 def a_life(service: Service, clock: Clock, seed: int = 1, steps: int = STEPS, **settings: Any) -> str:

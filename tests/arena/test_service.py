@@ -46,17 +46,6 @@ from tests.arena.play import Clock, an_arena, options, running, ticket_for
 RANKED = {"rank": [0, 1, 2]}
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def service(tmp_path: Path, clock: Clock) -> Iterator[Service]:
-    with running(tmp_path / "arena.db", clock) as one:
-        yield one
-
-
 def answers(service: Service, arena: str) -> int:
     return service.board(arena).answers
 
