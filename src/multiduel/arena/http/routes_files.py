@@ -52,7 +52,7 @@ async def votes(
     await doors.known(arena)  # or there is none
     command = batch.command(arena, dry_run=dry_run == "1")
     answer = await doors.do(command) if command.lines else c.ImportReport(True, command.dry_run, ())
-    return JSONResponse(plain(batches.report(batch, answer)))
+    return await doors.large(lambda: plain(batches.report(batch, answer)))
 
 
 @router.post(
