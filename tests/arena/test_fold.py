@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from multiduel.arena.journal import Snapshot
 from multiduel.arena.replay import fold, problem_of, replay, write_problem
 from multiduel.arena.snapshots import FORMAT, digest, load, save
 from multiduel.arena.verify import verify, verify_log
+from multiduel.engine.registry import POLICIES
 from multiduel.inference import verdict
 from multiduel.inputs import BadInput
 from tests.arena.play import Clock, an_arena, lively, running, ticket_for
@@ -225,9 +229,17 @@ def test_where_the_policy_has_nothing_left_to_compare_challengers_choose(service
     assert verify(service.journal, arena).good
 
 
-@pytest.mark.parametrize("policy", ["uniform", "dts", "rmed1"])
-def test_policies_serve_and_are_found_again(service: Service, clock: Clock, policy: str) -> None:
-    arena = a_life(service, clock, steps=80, policy=policy)
+def test_every_policy_that_can_serves_and_its_slates_are_found_again() -> None:
+    root = Path(__file__).resolve().parents[2]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join([str(root), *sys.path])}
+    command = [sys.executable, "-m", "tests.arena.every_policy"]
+    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, timeout=300, check=True)
+    said = dict(line.split() for line in done.stdout.splitlines())
+    assert said == {name: "serves" if spec.observes else "refused" for name, spec in POLICIES.items()}
+
+
+def test_a_two_armed_policy_compiled(service: Service, clock: Clock) -> None:
+    arena = a_life(service, clock, steps=80, policy="dts")
     assert verify(service.journal, arena).good
 
 

@@ -196,4 +196,5 @@ def info(state: State) -> c.ArenaInfo:
         tuple({"id": f"c{k}", "text": question} for k, question in enumerate(state.contexts, 1)),
         state.created,
         state.number,
+        state.hash,
     )
