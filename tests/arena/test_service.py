@@ -144,6 +144,9 @@ def test_create_admit_add_and_print_are_carried_out_once(service: Service) -> No
     assert service.do(AdmitRater(arena, "Ada", request="x")) == service.do(AdmitRater(arena, "Ada", request="x")) == "r1"
     with pytest.raises(Conflict, match="'Ada' already"):
         service.do(AdmitRater(arena, "Ada", request="y"))
+    service.do(AdmitRater(arena, "r3"))
+    assert [service.do(AdmitRater(arena, "")) for _ in range(2)] == ["r3", "r4"]
+    assert [line.label for line in service.raters(arena)] == ["Ada", "r3", "r3 (2)", "r4"]
     for _ in range(2):
         service.do(AddOptions(arena, options(1, 4), request="more"))
     assert len(service.info(arena).options) == 4
