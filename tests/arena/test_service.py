@@ -605,3 +605,17 @@ def test_snapshots_come_in_idle_moments_and_arenas_leave_memory(tmp_path: Path, 
         assert {arena: service.digest(arena) for arena in arenas} == digests
         rater = service.do(AdmitRater(arenas[1], "late"))
         assert isinstance(service.do(Ask(arenas[1], rater, "1")), Ticket)
+
+
+def test_the_writer_outlives_a_snapshot_that_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from multiduel.arena import service as module
+
+    def fails(state: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(module, "SNAPSHOT_ANYWAY", 1)
+    monkeypatch.setattr(module, "save", fails)
+    with running(tmp_path / "a.db") as service:
+        arena, (rater, _) = an_arena(service)
+        assert service.do(Vote(ticket_for(service, arena, rater, "1").id, RANKED), timeout=20).counted == "counted"
+        assert service.journal.load_snapshot(arena) is None
