@@ -271,7 +271,9 @@ def test_votes_in_files_and_on_sheets(call):
 
 
 def test_a_log_goes_out_and_comes_in_elsewhere(call, tmp_path):
-    arena, owner = call.arena([{"name": "=1+1", "content": "x"}, {"name": "b", "content": "y"}])
+    odd = "Why?\u2028How?\x85"
+    options = [{"name": name, "contents": [{"content": "x"}]} for name in ("=1+1", "b")]
+    arena, owner = call.arena(options, contexts=[f"{odd}!"])
     rater = call.rater(arena, owner, "Ada")
     call.good("PUT", f"/tickets/{call.ask(arena, rater)['ticket']}/vote", {"rank": [0, 1]}, key=rater)
     log = call.good("GET", f"/arenas/{arena}/log.jsonl", key=owner)
