@@ -121,6 +121,27 @@ def test_what_is_no_ballot_is_refused_and_changes_nothing(call, ballot):
     assert call.good("PUT", path, {"rank": [1, 0]}, key=rater)["counted"] == "counted"
 
 
+@pytest.mark.parametrize(
+    ("ballot", "said"),
+    [
+        ('{"best": 1.5}', "body.best: Input should be a valid integer"),
+        ('{"rank": [0, -1]}', "body.rank.1: Input should be greater than or equal to 0"),
+        ('{"wins": [[0, 1e999], [0, 0]]}', "body.wins.0.1: Input should be a finite number"),
+        ('{"skip": 1}', "body.skip: Input should be a valid boolean"),
+        ('{"skip": false}', 'A ballot that skips is {"skip": true}'),
+        ("{", "The body must be JSON"),
+    ],
+)
+def test_the_sentence_is_about_what_was_meant(call, ballot, said):
+    arena, owner = call.arena(slate_size=2)
+    rater = call.rater(arena, owner)
+    ticket = call.ask(arena, rater)["ticket"]
+    answer = call("PUT", f"/tickets/{ticket}/vote", ballot, key=rater, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422 and said in answer.json()["error"]
+    plain = call("PUT", f"/tickets/{ticket}/vote", '{"rank": [0, 1]}', key=rater, headers={"Content-Type": "text/plain"})
+    assert plain.status_code == 422 and "Content-Type application/json" in plain.json()["error"]
+
+
 def test_contexts_images_and_strata(call):
     image = {"kind": "image", "base64": base64.b64encode(PNG).decode()}
     options = [
