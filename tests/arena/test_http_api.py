@@ -322,6 +322,31 @@ def test_a_log_goes_out_and_comes_in_elsewhere(call, tmp_path):
         elsewhere.close()
 
 
+def test_both_databases_do_the_same(db):
+    caller = Caller(db)
+    try:
+        image = {"name": "ünï", "kind": "image", "base64": base64.b64encode(PNG).decode()}
+        arena, owner = caller.arena([*THREE, image], slate_size=4)
+        rater = caller.rater(arena, owner, "Ada")
+        ticket = caller.ask(arena, rater)
+        shown = [caller("GET", one["url"]).content for one in ticket["contents"]]
+        assert PNG in shown and len(shown) == 4
+        path = f"/tickets/{ticket['ticket']}/vote?next=1"
+        first = caller.good("PUT", path, {"rank": [0, 1, 2, 3]}, key=rater)
+        assert caller.good("PUT", path, {"rank": [0, 1, 2, 3]}, key=rater) == first
+        assert caller("PUT", path, {"rank": [1, 0]}, key=rater).status_code == 409
+        assert caller.good("POST", f"/arenas/{arena}/undo", {}, key=rater)["counted"] == "undone"
+        sheets = caller.good("POST", f"/arenas/{arena}/sheets", {"number": 2}, key=owner)
+        assert caller.good("POST", f"/arenas/{arena}/votes", sheets.replace(",,,\r\n", ",B>A,,Bo\r\n"), key=owner)["new"] == 2
+        assert caller.good("GET", f"/arenas/{arena}/board", key=owner)["answers"] == 2
+        assert caller.good("GET", f"/arenas/{arena}/verify", key=owner)["good"]
+        assert caller.good("GET", f"/arenas/{arena}/log.jsonl", key=owner).count("\n") == caller.service.info(arena).events + 4
+        for wrong in (owner[:-4] + "AAAA", rater[:-4] + "AAAA"):
+            assert caller("GET", f"/arenas/{arena}", key=wrong).status_code == 401
+    finally:
+        caller.close()
+
+
 def test_health_and_metrics(fresh):
     assert fresh.good("GET", "/health/live") == {"live": True}
     assert fresh("GET", "/health/ready").status_code == 503
