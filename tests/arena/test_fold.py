@@ -221,6 +221,22 @@ def test_an_engine_that_chooses_otherwise_goes_on_in_an_epoch_of_its_own(service
     assert fold(events, arena).needs_epoch() == []
 
 
+@pytest.mark.parametrize("unit", ["answer", "rater"])
+def test_the_policy_knows_what_counts_and_nothing_else(service: Service, clock: Clock, unit: str) -> None:
+    """By rater, a second judgement of a pair is no news; after an undo, a quarantine or a release it begins with what is left."""
+    arena = a_life(service, clock, steps=0, unit=unit, places=9)
+    looked = 0
+    for k in range(12):
+        lively(service, arena, clock, random.Random(k), 25, churn=0.04)
+        with service.look(arena) as state:
+            if state.needs_epoch():
+                continue
+            knows = state.ready().policy.tally
+            np.testing.assert_allclose(knows.above + 0.5 * knows.ties, state.wins(state.present), atol=1e-9)
+            looked += state.tally.answers > len(state.steps)
+    assert looked > 3
+
+
 def test_where_the_policy_has_nothing_left_to_compare_challengers_choose(service: Service) -> None:
     arena = until_settled(service, policy="multi-rucb", slate_size=3)
     by = [event.body["by"] for event in service.events(arena) if event.kind == "ticket"]
