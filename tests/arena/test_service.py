@@ -251,6 +251,10 @@ def test_limits_per_rater(service: Service) -> None:
     board = service.board(arena)
     assert (board.answers, board.set_aside) == (5, 1)
     assert "1 vote is set aside" in board.sentence
+    service.do(Quarantine(arena, rater))
+    assert (service.board(arena).answers, service.board(arena).set_aside) == (3, 3)
+    service.do(Release(arena, rater))
+    assert (service.board(arena).answers, service.board(arena).set_aside) == (5, 1), "what was beyond the limit stays aside"
 
 
 def test_by_rater_all_that_is_open_is_judged_once(service: Service) -> None:
