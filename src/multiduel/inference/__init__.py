@@ -1,8 +1,8 @@
 """What may be said from answers whose slates were chosen along the way: evidence, intervals, verdicts, how many more."""
 
-from multiduel.inference.evidence import evidence, pair_intervals
+from multiduel.inference.evidence import Weighed, evidence, pair_intervals
 from multiduel.inference.forecast import Forecast, forecast
 from multiduel.inference.tally import Answer, Tally
 from multiduel.inference.verdict import Score, Verdict, verdict
 
-__all__ = ["Answer", "Forecast", "Score", "Tally", "Verdict", "evidence", "forecast", "pair_intervals", "verdict"]
+__all__ = ["Answer", "Forecast", "Score", "Tally", "Verdict", "Weighed", "evidence", "forecast", "pair_intervals", "verdict"]

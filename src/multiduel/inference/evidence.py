@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.arrays import Floats
+from multiduel.arrays import Flags, Floats
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.evidence import (
     Bets,
@@ -40,11 +40,13 @@ def fill_evidence(stakes: Bets, listed: Powers, above: Floats, ties: Floats, L: 
         against[h] = log_mean_against(L, h) if K > 1 else -math.inf
 
 
-def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, low: Floats) -> None:
-    """The lower end of the interval of every pair's P[i, j]; the upper end is 1 minus the other way round."""
+def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, known: Flags, low: Floats) -> None:
+    """The lower end of the interval of every pair's P[i, j] that is not known; the upper end is 1 minus the other way round."""
     K = low.shape[0]
     for i in range(K):
         for j in range(K):
+            if known[i, j]:
+                continue
             low[i, j] = 0.5 if i == j else least_not_refuted(above[i, j], ties[i, j], above[j, i], needed)
 
 
@@ -68,15 +70,48 @@ def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats,
     return L, against
 
 
-def pair_intervals(above: Floats, ties: Floats, *, error: float) -> tuple[Floats, Floats]:
+class Weighed(NamedTuple):
+    """Evidence that is kept, answer by answer: an answer changes that of its pairs only."""
+
+    even: Floats  # f8[K, K]  L at 1/2
+    against: Floats  # f8[K]
+    L: Floats  # f8[K, K]  at the null of the margin, if there is one; otherwise ``even`` itself
+
+    @classmethod
+    def of(cls, above: Floats, ties: Floats, margin: float = 0.0) -> Weighed:
+        even, against = evidence(above, ties)
+        return cls(even, against, evidence(above, ties, null=0.5 - margin)[0] if margin > 0.0 else even)
+
+    def update(self, above: Floats, ties: Floats, arms: Sequence[int], margin: float = 0.0) -> None:
+        """After an answer about these arms."""
+        here = np.array(arms)
+        square = np.ix_(here, here)
+        D, T = above[square], ties[square]
+        self.even[square] = evidence(D, T)[0]
+        if self.L is not self.even:
+            self.L[square] = evidence(D, T, null=0.5 - margin)[0]
+        bets_against = self.even[:, here]
+        bets_against[here, np.arange(len(here))] = -math.inf  # nobody bets against oneself
+        top = bets_against.max(axis=0)
+        self.against[here] = top + np.log(np.exp(bets_against - top).sum(axis=0) / max(1, len(self.against) - 1))
+
+
+def pair_intervals(
+    above: Floats, ties: Floats, *, error: float, before: tuple[Floats, Floats, Floats] | None = None
+) -> tuple[Floats, Floats]:
     """(low, high) for P[i, j], the chance that i is placed above j, ties half; each alone misses, ever, with at most ``error``.
 
     For every null p the bets against "the mean of X is at most p" are a supermartingale if it is, and so are those against "at
     least p"; each side has half the error. The interval holds the p that neither side refutes, so it misses the truth only
     if the bets against the truth ever reach 2 / error. The bets fall as p rises, hence it is an interval.
+
+    ``before`` are other counts and their lower ends, with the same error: where the counts are the same, so are the ends.
     """
-    low = np.zeros_like(above)
-    run(fill_intervals, stakes_of(0.5), above, ties, math.log(2.0 / error), low)
+    low, known = np.zeros_like(above), np.zeros(above.shape, np.bool_)
+    if before is not None and before[0].shape == above.shape:
+        same = (before[0] == above) & (before[1] == ties)
+        low, known = before[2].copy(), same & same.T
+    run(fill_intervals, stakes_of(0.5), above, ties, math.log(2.0 / error), known, low)
     return low, 1.0 - low.T
 
 

@@ -13,6 +13,7 @@ docs/verdicts.md says how far off it was.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from multiduel.arrays import Floats, Stream
 from multiduel.inference.evidence import run, stakes_of
 from multiduel.inference.tally import Tally
-from multiduel.inference.verdict import needed, verdict
+from multiduel.inference.verdict import verdict
 from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.evidence import Bets, log_winnings
@@ -57,7 +58,14 @@ class Forecast(NamedTuple):
 
 
 def forecast(
-    tally: Tally, *, slate_size: int = 2, alpha: float = 0.05, margin: float = 0.0, room: int | None = None, seed: int = 0
+    tally: Tally,
+    *,
+    slate_size: int = 2,
+    alpha: float = 0.05,
+    margin: float = 0.0,
+    room: int | None = None,
+    retired: Iterable[int] = (),
+    seed: int = 0,
 ) -> Forecast:
     """The range of answers still needed for a winner, if slates of ``slate_size`` are chosen for it.
 
@@ -66,25 +74,27 @@ def forecast(
     """
     if slate_size < 2:
         raise BadInput(f"'slate_size' of a forecast must be at least 2. Got {slate_size}.")
-    K = tally.n_arms
-    if verdict(tally, alpha=alpha, margin=margin, room=room).settled:
+    now = verdict(tally, alpha=alpha, margin=margin, room=room, retired=retired)
+    if now.settled:
         return Forecast(False, 0.0, 0.0, 0.0)
-    if tally.showings.sum() < SHOWINGS * K:
+    here = np.array(now.present)
+    square, K = np.ix_(here, here), len(here)
+    if tally.showings[here].sum() < SHOWINGS * K:
         return Forecast(True)
-    mode, root = strengths(tally.above + 0.5 * tally.ties)
+    above, ties = tally.above[square], tally.ties[square]
+    mode, root = strengths(above + 0.5 * ties)
     noise = np.random.default_rng(seed).standard_normal((DRAWS, K))
     draws = mode + np.linalg.solve(root.T, noise.T).T
     missing = np.zeros(DRAWS)
     stakes = stakes_of(0.5 - margin)
-    claim = needed(K, alpha, room).winner
     run(
         fill_missing,
         stakes,
         stream(np.random.SeedSequence(seed)),
         draws,
-        tally.above,
-        tally.ties,
-        claim,
+        above,
+        ties,
+        now.needed,
         min(slate_size, K) - 1.0,
         missing,
     )

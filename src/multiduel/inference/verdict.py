@@ -52,7 +52,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.inference.evidence import evidence, pair_intervals
+from multiduel.inference.evidence import Weighed, evidence, pair_intervals
 from multiduel.inference.tally import Tally
 from multiduel.inputs import BadInput
 
@@ -109,8 +109,17 @@ class Verdict:
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """(low, high) of every P[i, j]; all hold together, at all times."""
-        n = len(self.names)
-        return pair_intervals(*self.tally, error=min(1.0, 2.0 * math.exp(-self.pairs)) if n > 1 else 1.0)
+        return self._intervals(None)
+
+    def _intervals(self, before: Verdict | None) -> tuple[Floats, Floats]:
+        error = min(1.0, 2.0 * math.exp(-self.pairs)) if len(self.names) > 1 else 1.0
+        known = None if before is None else (*before.tally, before.intervals[0])
+        return pair_intervals(*self.tally, error=error, before=known)
+
+    def follow(self, before: Verdict | None) -> None:
+        """Take over the intervals of an earlier verdict where the counts are the same: of many pairs, few change at a time."""
+        if before is not None and before.pairs == self.pairs:
+            self.__dict__["intervals"] = self._intervals(before)
 
     @cached_property
     def copeland(self) -> tuple[Score, ...]:
@@ -187,12 +196,13 @@ def verdict(
     retired: Iterable[int] = (),
     names: Sequence[str] | None = None,
     unit: str | None = None,
+    weighed: Weighed | None = None,
 ) -> Verdict:
     """The verdict of a ``Tally``, or of a table of counts: ``answers[i][j]`` placed i above j, ``ties[i][j]`` placed them level.
 
     It may be asked for as often as one likes: the error is at most ``alpha`` over all times together. ``room`` is the number
     of options there will ever be, if some come or go; ``retired`` are those that went. ``unit`` says whether the counts are of
-    all answers or of each rater's first judgements; a Tally knows.
+    all answers or of each rater's first judgements; a Tally knows. ``weighed`` is the evidence of these counts, if it is kept.
 
     >>> print(verdict([[0, 30, 30], [2, 0, 20], [1, 12, 0]], names=["mild", "sharp", "bitter"]))
     'mild' is best for the raters who answered here, in this mix (95 %): against each other option, more than half of the \
@@ -206,10 +216,10 @@ answers that tell the two apart place it above.
     here = tuple(arm for arm in range(K) if arm not in gone)
     claim = needed(K, alpha, room, bool(gone))
     above, level = tally.above.copy(), tally.ties.copy()
-    even, against = evidence(above, level)
-    L = evidence(above, level, null=0.5 - margin)[0] if margin > 0.0 else even
+    even, against, L = weighed or Weighed.of(above, level, margin)
     square = np.ix_(here, here)
     if gone:
+        against = against.copy()
         against[list(here)] = _without_diagonal(even[square], -math.inf).max(axis=0)
     elif room is not None and room > 1:  # places that are empty still hold the 1 that was bet on them
         taken = against + math.log(K - 1) if K > 1 else against
@@ -228,7 +238,7 @@ answers that tell the two apart place it above.
         still_in=still_in,
         out=out,
         cycle=cycle,
-        cycle_is_certain=bool(cycle) and min(steps) >= claim.pairs,
+        cycle_is_certain=bool(cycle) and bool(min(steps) >= claim.pairs),
         alpha=alpha,
         margin=margin,
         unit=tally.unit,
@@ -236,7 +246,7 @@ answers that tell the two apart place it above.
         present=here,
         needed=claim.winner,
         pairs=claim.pairs,
-        evidence=L,
+        evidence=L if weighed is None else L.copy(),  # what is kept will change
         against=against,
         tally=(above, level),
     )

@@ -10,9 +10,14 @@ if TYPE_CHECKING:
 
 WHOM = {"answer": "for the raters who answered here, in this mix", "rater": "for people like these raters"}
 MANY = 12  # names in a sentence at most
+BETTER = {  # what it means to beat each other option, by the question that was asked
+    "rank": "more than half of the {answers} that tell the two apart place it above",
+    "best": "of the {answers} that name one of the two best, more than half name it",
+    "worst": "of the {answers} that name one of the two worst, more than half name the other",
+}
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: Verdict, question: str = "rank") -> str:
     whom, sure = WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
     name = [f"'{text}'" for text in verdict.names]
     answers = "answers" if verdict.unit == "answer" else "raters"
@@ -24,10 +29,8 @@ def sentence(verdict: Verdict) -> str:
             f"preferred to it in more than {percent(0.5 + verdict.margin)} of the {answers} on the two, ties counting half."
         )
     if verdict.winner is not None:
-        return (
-            f"{name[verdict.winner]} is best {whom} {sure}: against each other option, more than half of the {answers} that tell "
-            "the two apart place it above."
-        )
+        better = BETTER[question].format(answers=answers)
+        return f"{name[verdict.winner]} is best {whom} {sure}: against each other option, {better}."
     if verdict.kind == "cycle":
         steps = [f"{name[i]} above {name[j]}" for i, j in zip(verdict.cycle, (*verdict.cycle[1:], verdict.cycle[0]), strict=True)]
         so = "each step of this cycle is certain too:" if verdict.cycle_is_certain else "most place"

@@ -10,7 +10,7 @@ from typing import Any
 
 import multiduel
 from multiduel.engine import runs
-from multiduel.engine.registry import MACHINES, find
+from multiduel.engine.fingerprints import modules_behind
 from multiduel.kernels.sources import code_hash
 from multiduel.lab.experiment import Experiment
 
@@ -22,11 +22,7 @@ WHERE = ("source", "anytime")  # where a policy lies, and what its card says: th
 
 def code_digest(*policies: str) -> str:
     """A hash of the code that decides these policies' numbers: how runs are played, the policies, and their machines."""
-    modules = [runs.__name__]
-    for card in map(find, policies):
-        kinds = {parameter.machines for parameter in card.parameters.values()}
-        modules += [card.params.__module__, *(one.params.__module__ for one in MACHINES.values() if one.kind in kinds)]
-    return code_hash(*modules)
+    return code_hash(runs.__name__, *modules_behind(*policies))
 
 
 def provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:

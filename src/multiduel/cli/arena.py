@@ -1,0 +1,344 @@
+"""``multiduel arena``: options, raters' votes, and a verdict when it is certain. Heavy imports wait."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multiduel.cli.terminal import console, table
+from multiduel.files import read_text
+from multiduel.inputs import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from multiduel.arena.service import Service
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+Db = Annotated[str, typer.Option(help="A file (SQLite), or postgresql://... .", envvar="MULTIDUEL_ARENA_DB")]
+Named = Annotated[str, typer.Option("--arena", help="Its id or name; the only one in the database if not given.")]
+Arena = Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the only one in the database if not given.")]
+
+
+@app.callback()
+def arena() -> None:
+    """Find the best of several options by asking people: what to show next, votes that are never lost, a verdict."""
+
+
+@contextmanager
+def service_of(db: str) -> Iterator[Service]:
+    """The service on a database that exists; refusals of all kinds come out as sentences."""
+    from multiduel.arena.errors import BrokenLog, Refused, Unavailable
+    from multiduel.arena.journal import connect
+    from multiduel.arena.service import Service
+
+    try:
+        service = Service(connect(db))
+        try:
+            yield service
+        finally:
+            service.close()
+    except (Refused, Unavailable, BrokenLog) as error:
+        raise BadInput(str(error)) from None
+
+
+def found(service: Service, named: str) -> str:
+    """The id of the arena that is meant."""
+    rows = service.arenas()
+    if not named and len(rows) == 1:
+        return rows[0].id
+    meant = [row.id for row in rows if named and named in (row.id, row.name)]
+    if len(meant) == 1:
+        return meant[0]
+    listed = ", ".join(f"{row.id} ({row.name})" for row in rows) or "none"
+    if not named:
+        raise BadInput(f"Which arena? There are: {listed}.")
+    what = "Several arenas have" if meant else "There is no arena with"
+    raise BadInput(f"{what} the id or name '{named}'.{did_you_mean(named, [row.name for row in rows])} There are: {listed}.")
+
+
+def existing(db: str) -> str:
+    """A file that is there: only 'create', 'key', 'import' and 'serve' make one."""
+    if "://" not in db and not Path(db).exists():
+        raise BadInput(f"'--db' must be a database of arenas. Got no such file: '{db}'.")
+    return db
+
+
+# ---- the server, arenas and keys
+
+
+@app.command()
+def serve(
+    db: Db = "arena.db",
+    port: Annotated[int, typer.Option(help="0: any that is free.")] = 8000,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1, and with --public 0.0.0.0.")] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Others may connect. Says what it turns on; needs a key and a name.")
+    ] = False,
+    name: Annotated[
+        list[str] | None, typer.Option(help="A host name in its URLs, such as arena.example; may be repeated.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes; more than one needs PostgreSQL.")] = 1,
+) -> None:
+    """Serve the HTTP API, on this machine only if not told otherwise."""
+    from multiduel.arena.errors import Unavailable
+    from multiduel.arena.serve import Setup
+    from multiduel.arena.serve import serve as run
+
+    address = host or ("0.0.0.0" if public else "127.0.0.1")
+    try:
+        run(Setup(db, address, port, public, tuple(name or ()), workers))
+    except Unavailable as error:
+        raise BadInput(str(error)) from None
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What it is called.")],
+    options: Annotated[Path, typer.Option(help="A .csv or .jsonl file: name, content, and if need be kind and context.")],
+    db: Db = "arena.db",
+    slate_size: Annotated[int, typer.Option(help="Options shown at once, at most.")] = 2,
+    policy: Annotated[str, typer.Option(help="Who chooses what to show: see 'multiduel policies'.")] = "challengers",
+    question: Annotated[str, typer.Option(help="rank, best or worst: they have different winners.")] = "rank",
+    unit: Annotated[str, typer.Option(help="answer: about these raters; rater: about people like them.")] = "answer",
+    room: Annotated[int | None, typer.Option(help="Options there will ever be, if some come or go.")] = None,
+    margin: Annotated[float, typer.Option(help="Options closer than this need not be told apart.")] = 0.0,
+    alpha: Annotated[float, typer.Option(help="The verdict's chance to be wrong, ever.")] = 0.05,
+    votes: Annotated[int | None, typer.Option(help="As many as you are willing to collect; beyond, a margin is offered.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Votes per rater, at most.")] = None,
+    board: Annotated[str, typer.Option(help="When raters may see the board: verdict, always or never.")] = "verdict",
+    raters: Annotated[str, typer.Option(help="open: one link for all; secret: a key for each (see 'arena raters').")] = "open",
+    seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn if not given.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Do not open it yet.")] = False,
+) -> None:
+    """Make an arena, open it, and show its keys."""
+    from multiduel.arena.access import Access
+    from multiduel.arena.commands import Create, Open
+    from multiduel.arena.options import read_options
+    from multiduel.arena.settings import Settings
+    from multiduel.inputs import choice
+
+    choice("raters", raters, ("open", "secret"))
+    settings = Settings(
+        slate_size=slate_size,
+        question=question,
+        policy=policy,
+        unit=unit,
+        room=room,
+        margin=margin,
+        alpha=alpha,
+        votes=votes,
+        limit=limit,
+        board=board,
+        seed=seed,
+    )
+    listed, contexts = read_options(options)
+    with service_of(db) as service:
+        made = service.do(Create(name, settings, listed, contexts, uuid.uuid4().hex))
+        if not wait:
+            service.do(Open(made.id))
+        access = Access(service.journal.secrets)
+        contexts_too = f" and {len(made.contexts)} contexts" if made.contexts else ""
+        print(f"arena        {made.id}")  # no table: a key must not be broken into lines
+        print(f"owner's key  {access.new_key('owner', arena=made.id)}")
+        if raters == "open":
+            print(f"link's key   {access.new_key('link', arena=made.id)}")
+        print(f"{len(made.options)} options{contexts_too}; {'not open yet' if wait else 'open'}. Keys are shown once.")
+
+
+@app.command()
+def key(
+    db: Db = "arena.db",
+    named: Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the server's if not given.")] = "",
+) -> None:
+    """A new key: the server's, which makes arenas and owns all, or that of an arena's owner."""
+    from multiduel.arena.access import Access
+
+    with service_of(db) as service:
+        access = Access(service.journal.secrets)
+        print(access.new_key("owner", arena=found(service, named)) if named else access.new_key("server"))
+
+
+@app.command()
+def link(
+    named: Arena = "",
+    db: Db = "arena.db",
+    revoke: Annotated[bool, typer.Option("--revoke", help="Nobody joins by the links that were given out.")] = False,
+) -> None:
+    """A new open link's key, with which anyone may join."""
+    from multiduel.arena.access import Access
+
+    with service_of(existing(db)) as service:
+        access, arena = Access(service.journal.secrets), found(service, named)
+        print(f"Revoked: {access.revoke('link', arena)}." if revoke else access.new_key("link", arena=arena))
+
+
+@app.command("list")
+def arenas(db: Db = "arena.db") -> None:
+    """All arenas in a database."""
+    with service_of(existing(db)) as service:
+        lines = table("arena", "name", "status", "options", "events", "created")
+        for row in service.arenas():
+            info = service.info(row.id)
+            lines.add_row(row.id, row.name, info.status, str(len(info.options)), str(info.events), row.created[:19])
+        console().print(lines)
+
+
+@app.command("open")
+def open_arena(named: Arena = "", db: Db = "arena.db") -> None:
+    """Tickets are given out."""
+    _turn("Open", named, db)
+
+
+@app.command()
+def pause(named: Arena = "", db: Db = "arena.db") -> None:
+    """No new tickets. Votes on those that are out are still taken."""
+    _turn("Pause", named, db)
+
+
+@app.command()
+def close(named: Arena = "", db: Db = "arena.db") -> None:
+    """For good: no tickets, no votes."""
+    _turn("Close", named, db)
+
+
+def _turn(command: str, named: str, db: str) -> None:
+    from multiduel.arena import commands
+
+    with service_of(existing(db)) as service:
+        info = service.do(getattr(commands, command)(found(service, named)))
+        print(f"{info.name} ({info.id}) is {info.status}.")
+
+
+@app.command()
+def change(
+    named: Arena = "",
+    db: Db = "arena.db",
+    policy: Annotated[str | None, typer.Option(help="Who chooses from now on.")] = None,
+    margin: Annotated[float | None, typer.Option(help="Options closer than this need not be told apart.")] = None,
+) -> None:
+    """Another policy or margin; all else is fixed."""
+    from multiduel.arena.commands import ChangeMargin, ChangePolicy
+
+    with service_of(existing(db)) as service:
+        arena = found(service, named)
+        if policy is not None:
+            service.do(ChangePolicy(arena, policy))
+        if margin is not None:
+            service.do(ChangeMargin(arena, margin))
+        settings = service.info(arena).settings
+        print(f"Policy: {settings.policy}. Margin: {settings.margin:g}.")
+
+
+@app.command()
+def add(
+    options: Annotated[Path, typer.Argument(metavar="FILE", help="As for 'create'.")], named: Arena = "", db: Db = "arena.db"
+) -> None:
+    """Add options while it runs (with '--room' at creation)."""
+    from multiduel.arena.commands import AddOptions
+    from multiduel.arena.options import format_of, read_lines
+
+    listed, contexts = read_lines(read_text(options), format=format_of(options), folder=options.parent, least=1)
+    with service_of(existing(db)) as service:
+        arena = found(service, named)
+        known = [context["text"] for context in service.info(arena).contexts]
+        if list(contexts) != known:
+            raise BadInput(
+                f"New options must answer every context of the arena, in their order. Got {len(contexts)} of {len(known)}."
+            )
+        info = service.do(AddOptions(arena, listed, uuid.uuid4().hex))
+        print(f"{info.name} has {sum(not option['retired'] for option in info.options)} options now.")
+
+
+@app.command()
+def retire(option: Annotated[str, typer.Argument(help="Its id or name.")], named: Arena = "", db: Db = "arena.db") -> None:
+    """Take an option out, for good (with '--room' at creation)."""
+    from multiduel.arena.commands import RetireOption
+
+    with service_of(existing(db)) as service:
+        arena = found(service, named)
+        ids = [one["id"] for one in service.info(arena).options if option in (one["id"], one["name"])]
+        if len(ids) != 1:
+            raise BadInput(f"There is no option '{option}' in this arena.")
+        service.do(RetireOption(arena, ids[0], uuid.uuid4().hex))
+        print(f"'{option}' is retired.")
+
+
+# ---- what came of it
+
+
+@app.command()
+def board(
+    named: Arena = "", db: Db = "arena.db", as_json: Annotated[bool, typer.Option("--json", help="All of it, as JSON.")] = False
+) -> None:
+    """The verdict, and what stands behind it."""
+    from multiduel.arena.exports import finite
+
+    with service_of(existing(db)) as service:
+        seen = service.board(found(service, named))
+    if as_json:
+        print(json.dumps(finite(seen.to_json()), ensure_ascii=False))
+        return
+    print(seen.sentence)
+    if not seen.settled:
+        print(seen.forecast)
+    if seen.margin_offer is not None:
+        print(f"With a margin of {seen.margin_offer.margin:g}: {seen.margin_offer.forecast}")
+    lines = table("option", "rank", "wins against the others", "shown", "")
+    for line in seen.lines:
+        value, low, high = line.borda
+        rank = f"{line.rank_from}" if line.rank_from == line.rank_to else f"{line.rank_from} to {line.rank_to}"
+        share = "-" if value != value else f"{value:.0%} ({low:.0%} to {high:.0%})"
+        note = "retired" if line.retired else "best" if line.option == seen.winner else "" if line.still_in else "out"
+        lines.add_row(line.name, "-" if line.retired else rank, share, f"{line.showings:,}", note)
+    console().print(lines)
+    print(f"Votes: {seen.answers:,}, set aside: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
+
+
+@app.command()
+def raters(
+    named: Arena = "",
+    db: Db = "arena.db",
+    admit: Annotated[
+        list[str] | None, typer.Option(metavar="LABEL", help="A new rater with a key of their own; may be repeated.")
+    ] = None,
+    stratum: Annotated[str | None, typer.Option(help="Of those who are admitted: a centre, a team.")] = None,
+    quarantine: Annotated[str | None, typer.Option(metavar="RATER", help="Set all votes of this rater aside.")] = None,
+    release: Annotated[str | None, typer.Option(metavar="RATER", help="Count them again.")] = None,
+    reason: Annotated[str, typer.Option(help="Of a quarantine.")] = "",
+) -> None:
+    """Raters: votes, agreement with the others, speed. Admit some, or set votes aside."""
+    from multiduel.arena.access import Access
+    from multiduel.arena.commands import AdmitRater, Quarantine, Release
+
+    with service_of(existing(db)) as service:
+        arena = found(service, named)
+        access = Access(service.journal.secrets)
+        for label in admit or ():
+            rater = service.do(AdmitRater(arena, label, stratum, request=uuid.uuid4().hex))
+            print(f"{label}: {access.new_key('rater', arena=arena, rater=rater)}")
+        if quarantine is not None:
+            service.do(Quarantine(arena, _rater(service, arena, quarantine), reason))
+        if release is not None:
+            service.do(Release(arena, _rater(service, arena, release)))
+        if admit:
+            return
+        lines = table("rater", "label", "stratum", "votes", "skipped", "late", "aside", "agreement", "median time", "")
+        for one in service.raters(arena):
+            agreement = "-" if one.agreement is None else f"{one.agreement:.0%} of {one.judgements:,}"
+            speed = "-" if one.seconds is None else f"{one.seconds:.1f} s"
+            counts = [f"{count:,}" for count in (one.votes, one.skipped, one.late, one.aside)]
+            lines.add_row(
+                one.rater, one.label, one.stratum or "", *counts, agreement, speed, "quarantine" if one.quarantined else ""
+            )
+        console().print(lines)
+
+
+def _rater(service: Service, arena: str, named: str) -> str:
+    ids = [one.rater for one in service.raters(arena) if named in (one.rater, one.label)]
+    return ids[0] if ids else named
