@@ -91,8 +91,8 @@ class Access:
         form = _FORM.fullmatch(key)
         if form is None:
             raise Forbidden("This is no key of an arena.")
-        begin, arena, name, secret = form.groups()
-        role = next(role for role, beginning in KINDS.items() if beginning == begin)
+        _, arena, name, secret = form.groups()
+        role, _ = role_and_arena(key)
         found = self._secrets.get(arena, role, name)
         if role in SLOW:
             good = _verified(found[0].hash if found else _nobody(), secret)
@@ -116,6 +116,14 @@ class Access:
                 self._good.pop(digest, None)
                 return None
             return grant
+
+
+def role_and_arena(key: str) -> tuple[str, str]:
+    """What a key says of itself, whether it is good or not."""
+    form = _FORM.fullmatch(key)
+    if form is None:
+        raise Forbidden("This is no key of an arena. Please copy all of it.")
+    return next(role for role, beginning in KINDS.items() if beginning == form[1]), form[2]
 
 
 def _digest(key: str) -> bytes:
