@@ -8,10 +8,14 @@ import threading
 from importlib.resources import files
 
 STARTING = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>multiduel is starting</title><link rel="stylesheet" href="/style.css"></head>
-<body class="narrow"><header class="top"><span class="brand">multiduel</span></header><main><h1>In a moment</h1>
-<p class="lead" role="status">The server is being loaded. This page goes on by itself.</p><div class="loading"></div></main></body></html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>multiduel is starting</title>
+<link rel="stylesheet" href="/style.css"></head>
+<body class="narrow"><header class="top"><span class="brand">multiduel</span></header>
+<main><h1>In a moment</h1>
+<p class="lead" role="status">The server is being loaded. This page goes on by itself.</p><div class="loading"></div></main></body>
+</html>
 """
 PATIENCE = 0.1  # seconds between looks whether to hand over
 
@@ -47,7 +51,8 @@ class Starting:
 
 def _response(body: bytes, kind: str, more: str = "") -> bytes:
     head = (
-        f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\nCache-Control: no-store\r\n"
+        f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+        "Cache-Control: no-store\r\n"
         f"Content-Security-Policy: default-src 'none'; style-src 'self'\r\n{more}\r\n"
     )
     return head.encode() + body

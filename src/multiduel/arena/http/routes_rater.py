@@ -32,7 +32,6 @@ CONTENT_HEADERS = {
 @router.post("/arenas/{arena}/join", response_model=m.RaterKeyOut, status_code=201, responses=refusals(401, 403, 404, 409, 422))
 async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
     """A new rater, by an open link (its key as the bearer)."""
-    doors = doors_of(request)
     if not grant_of(request).joins(arena):
         raise Forbidden("This needs the key of an open link of this arena.")
     rater, key = await admit_by_link(request, arena, body.label, body.request or uuid.uuid4().hex)

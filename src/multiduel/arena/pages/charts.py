@@ -17,7 +17,10 @@ BINS = 60
 
 
 def _svg(width: float, height: float, inside: str, kind: str = "") -> Markup:
-    made = f'<svg class="chart {kind}" viewBox="0 0 {width:g} {height:g}" aria-hidden="true" focusable="false">{inside}</svg>'
+    size = f' width="{width:g}" height="{height:g}"' if kind == "heat" else ""
+    made = (
+        f'<svg class="chart {kind}"{size} viewBox="0 0 {width:g} {height:g}" aria-hidden="true" focusable="false">{inside}</svg>'
+    )
     return Markup(made)
 
 
@@ -51,11 +54,15 @@ def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:
     for i, name in enumerate(names):
         y = 26 + side * (i + 0.5)
         words = name if len(name) <= 22 else name[:21] + "…"
-        parts.append(f'<text x="{_n(left - 10)}" y="{_n(y + 4)}" text-anchor="end">{escape(words)}<tspan class="faint"> {i + 1}</tspan></text>')
+        parts.append(
+            f'<text x="{_n(left - 10)}" y="{_n(y + 4)}" text-anchor="end">{escape(words)}<tspan class="faint"> {i + 1}</tspan></text>'
+        )
         parts.append(f'<text class="faint" x="{_n(left + side * (i + 0.5))}" y="18" text-anchor="middle">{i + 1}</text>')
         for j in range(n):
             if i != j:
-                parts.append(_square(left + side * j, 26 + side * i, side - 2, above[i, j], above[j, i], ties[i, j], n <= NUMBERS))
+                parts.append(
+                    _square(left + side * j, 26 + side * i, side - 2, above[i, j], above[j, i], ties[i, j], n <= NUMBERS)
+                )
     return _svg(left + side * n + 2, 28 + side * n, "".join(parts), "heat")
 
 
@@ -72,7 +79,8 @@ def _square(x: float, y: float, size: float, won: float, lost: float, level: flo
         return f'<rect class="none" {place}/>'
     strength = 0.08 + 1.84 * abs(share - 0.5)
     more = share >= 0.5
-    square = f'<rect class="{"more" if more else "less"}" fill-opacity="{strength if more else 0.35 * strength:.2f}" {place}/>'
+    kind, opacity = ("more", strength) if more else ("less", 0.35 * strength)
+    square = f'<rect class="{kind}" fill-opacity="{opacity:.2f}" {place}/>'
     if not number:
         return square
     on = ' class="on"' if more and strength > 0.6 else ""
@@ -112,7 +120,8 @@ def over_time(binned: Sequence[tuple[datetime, int]]) -> Markup:
     inside = (
         f'<line class="axis" x1="44" x2="684" y1="152" y2="152"/><polygon class="area" points="44,152 {line} 684,152"/>'
         f'<polyline class="line" points="{line}"/><text class="faint" x="38" y="24" text-anchor="end">{most:,}</text>'
-        f'<text class="faint" x="38" y="156" text-anchor="end">0</text><text class="faint" x="44" y="172">{binned[0][0]:{form}}</text>'
+        '<text class="faint" x="38" y="156" text-anchor="end">0</text>'
+        f'<text class="faint" x="44" y="172">{binned[0][0]:{form}}</text>'
         f'<text class="faint" x="684" y="172" text-anchor="end">{binned[-1][0]:{form}} UTC</text>'
     )
-    return _svg(700, 180, inside)
+    return _svg(700, 180, inside, "times")

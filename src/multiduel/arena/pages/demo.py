@@ -85,4 +85,3 @@ class Demo:
         self.turn(fields.get("on") == "1")
         back = fields.get("back", "")
         return RedirectResponse(back if back.startswith(("/vote/", "/own/")) else "/demo", 303)
-

@@ -54,17 +54,15 @@ ANSWERS = (
     (
         "cheerful",
         -0.2,
-        "Oh no, crack attack! 🫖 Don't worry, we've got you: a fresh kettle is already hopping on the van and should be with "
-        "you **Friday**. Happy gifting! 🎁",
-        "Yikes, double trouble! 💸 The extra charge is on its way back to you and lands in 2–3 days. High five for spotting it!",
+        "Oh no, crack attack! Don't worry, we've got you: a fresh kettle is already hopping on the van and should be with "
+        "you **Friday**. Happy gifting!",
+        "Yikes, double trouble! The extra charge is on its way back to you and lands in 2–3 days. High five for spotting it!",
     ),
 )
 
 
 def options() -> tuple[Option, ...]:
-    return tuple(
-        Option(name, tuple(make_content("markdown", answer) for answer in answers)) for name, _, *answers in ANSWERS
-    )
+    return tuple(Option(name, tuple(make_content("markdown", answer) for answer in answers)) for name, _, *answers in ANSWERS)
 
 
 def quality() -> list[float]:

@@ -26,7 +26,7 @@ class Forecasts:
                 return words
             board = doors.service.board(arena)
             early = board.forecast_range is None
-            words = "how many more decide it, it is too early to say" if early else f"{board.forecast} by all decide it"
+            words = "too early to say how many more decide it" if early else f"{board.forecast} by all decide it"
             words = "it is decided" if board.settled else words
             self._known[arena] = (time.monotonic(), words)
             return words

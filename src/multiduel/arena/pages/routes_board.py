@@ -23,7 +23,7 @@ from multiduel.arena.statements import Board
 EVERY, LONGEST = 1.0, 300.0  # seconds: between looks, and of a stream, after which a browser connects again
 MOST_STREAMS = 200
 WHOM = {"answer": "the raters who voted here, in their mix", "rater": "people like these raters"}
-KIND = {"winner": "Decided", "cycle": "No single best", "narrowed": "Narrowed down", "open": "Open"}
+KIND = {"winner": "Decided", "cycle": "No single best", "narrowed": "Narrowed down", "open": "Not decided yet"}
 ASKED = {"rank": "which is better", "best": "which is best", "worst": "which is worst"}
 
 
@@ -59,7 +59,11 @@ def board_words(board: Board, times: Sequence[str], *, owner: bool) -> dict[str,
         "lines": [
             {
                 "line": line,
-                "rank": "" if line.retired else f"{line.rank_from}" if line.rank_from == line.rank_to else f"{line.rank_from}–{line.rank_to}",
+                "rank": ""
+                if line.retired
+                else f"{line.rank_from}"
+                if line.rank_from == line.rank_to
+                else f"{line.rank_from}–{line.rank_to}",
                 "interval": charts.interval(*line.borda) if board.answers else "",
                 "bar": charts.bar(line.showings / most if most else 0.0),
                 "winner": line.option == board.winner,

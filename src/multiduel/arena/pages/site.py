@@ -59,6 +59,7 @@ def with_pages(api: Any, doors: Doors, *, demo: Any = None) -> Site:
     pages = Starlette(routes=routes, exception_handlers=handlers)
     pages.state.doors, pages.state.demo = doors, demo
     per_minute = doors.limits.wrong_keys_per_minute
+    pages.state.verified = {}  # arena -> events, and what came out
     pages.state.watch = routes_board.Watch()
     pages.state.wrong_keys = Rate(per_minute / 60.0, per_minute)
     return Site(api, pages)
