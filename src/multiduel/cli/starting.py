@@ -14,7 +14,8 @@ STARTING = """<!doctype html>
 <link rel="stylesheet" href="/style.css"></head>
 <body class="narrow"><header class="top"><span class="brand">multiduel</span></header>
 <main><h1>In a moment</h1>
-<p class="lead" role="status">The server is being loaded. This page goes on by itself.</p><div class="loading"></div></main></body>
+<p class="lead" role="status">The server is being loaded. This page goes on by itself.</p>
+<div class="loading"></div></main></body>
 </html>
 """
 PATIENCE = 0.1  # seconds between looks whether to hand over

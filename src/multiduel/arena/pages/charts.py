@@ -41,8 +41,11 @@ def interval(value: float, low: float, high: float) -> Markup:
 
 
 def bar(share: float) -> Markup:
-    inside = f'<rect class="none" width="100" height="8" y="4" rx="4"/><rect class="bar" width="{_n(100 * share)}" height="8" y="4" rx="4"/>'
-    return _svg(100, 16, inside, "interval")
+    made = [
+        f'<rect class="{kind}" width="{_n(width)}" height="8" y="4" rx="4"/>'
+        for kind, width in (("none", 100), ("bar", 100 * share))
+    ]
+    return _svg(100, 16, "".join(made), "interval")
 
 
 def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:
@@ -54,9 +57,8 @@ def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:
     for i, name in enumerate(names):
         y = 26 + side * (i + 0.5)
         words = name if len(name) <= 22 else name[:21] + "…"
-        parts.append(
-            f'<text x="{_n(left - 10)}" y="{_n(y + 4)}" text-anchor="end">{escape(words)}<tspan class="faint"> {i + 1}</tspan></text>'
-        )
+        number = f'<tspan class="faint"> {i + 1}</tspan>'
+        parts.append(f'<text x="{_n(left - 10)}" y="{_n(y + 4)}" text-anchor="end">{escape(words)}{number}</text>')
         parts.append(f'<text class="faint" x="{_n(left + side * (i + 0.5))}" y="18" text-anchor="middle">{i + 1}</text>')
         for j in range(n):
             if i != j:

@@ -48,7 +48,8 @@ class Demo:
 
     def _vote(self) -> None:
         """Each simulated rater sees the options' qualities through a noise of their own."""
-        luck, raters, quality = random.Random(5), [], example.quality()
+        luck, quality = random.Random(5), example.quality()
+        raters: list[str] = []
         while True:
             with self._turned:
                 self._turned.wait_for(lambda: self.on)

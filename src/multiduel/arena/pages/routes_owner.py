@@ -85,7 +85,7 @@ async def new(request: Request) -> Response:
     try:
         options, contexts = read_pasted(fields["pasted"])
         advice = advise(options)
-        looked = {
+        looked: dict[str, Any] = {
             "options": [(option.name, shown(option.contents[0], "")) for option in options],
             "contexts": contexts,
             "advice": advice,

@@ -43,7 +43,7 @@ def _created(body: Mapping[str, Any], names: Names) -> str:
 def _vote(body: Mapping[str, Any], names: Names) -> str:
     ticket = body.get("ticket")
     shown = names.shown.get(ticket or f"line:{body.get('line')}", ())
-    who = names.rater(body.get("rater") or names.holder.get(ticket))
+    who = names.rater(body.get("rater") or names.holder.get(ticket or ""))
     how = {"late": ", late", "aside": ", set aside"}.get(body["counted"], "")
     line = f" (line {body['line']} of a file)" if body.get("line") is not None else ""
     return f"{who}: {_ballot(body['ballot'], shown)}{how}{line}."
