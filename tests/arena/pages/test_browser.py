@@ -63,8 +63,12 @@ def start(house, browse, options=3, *, words=None, **settings):
     _, link = house.rater(arena)
     page = browse(**words or {})
     enter(page, link)
-    page.locator("form.question").wait_for()
+    ready(page, scripts=(words or {}).get("java_script_enabled", True))
     return arena, page
+
+
+def ready(page, scripts=True):
+    page.locator("#question[data-ready] form.question" if scripts else "form.question").wait_for()
 
 
 def name_at(page, place):
@@ -244,7 +248,7 @@ def test_two_raters_at_once(house, browse):
     for _ in range(2):
         page = browse()
         enter(page, house.rater(arena)[1])
-        page.locator("form.question").wait_for()
+        ready(page)
         pages.append(page)
     for votes in (1, 2):
         for page in pages:
@@ -276,7 +280,7 @@ def test_from_a_pasted_list_to_the_verdict(house, browse):
     rater.goto(link)
     rater.locator("#label").fill("Ada")
     rater.get_by_role("button", name="Start").click()
-    rater.locator("form.question").wait_for()
+    ready(rater)
     rater.keyboard.press("1")
     rater.keyboard.press("2")
     rater.keyboard.press("Enter")
@@ -325,7 +329,7 @@ def test_contents_that_attack_do_no_harm(house, browse):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.reload()
-    page.locator("form.question").wait_for()
+    ready(page)
     assert page.locator(".option").count() == 6 and page.locator(".content script, .content iframe").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator("img").evaluate("img => img.decode()")

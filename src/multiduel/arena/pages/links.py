@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import segno
 from markupsafe import Markup
 from starlette.requests import Request
 
@@ -18,6 +17,8 @@ class Link:
 
 def link_of(request: Request, words: str, key: str) -> Link:
     """Under the name that this page was asked for by."""
+    import segno
+
     url = f"{request.url.scheme}://{request.headers['host']}/k/{key}"
     code = segno.make(url, error="m", micro=False).svg_inline(border=3, omitsize=True, svgclass=None, lineclass=None)
     return Link(words, url, Markup(code))

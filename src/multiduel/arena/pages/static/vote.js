@@ -219,4 +219,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 begin();
+here.dataset.ready = "1";
 if (sender.unsent) go(sender.unsent);
