@@ -88,7 +88,8 @@ class Gate:
         try:
             scope["grant"] = await self._grant(key)
         except Forbidden as error:
-            self._wrong.take(address, now=now)
+            if cookie is None or not scope["path"].startswith("/vote/"):  # a rater's key costs nothing to check
+                self._wrong.take(address, now=now)
             if cookie is None:
                 return await self._refuse(answer, "key", 401, str(error))
             key, scope["grant"] = None, None  # a page says how to come in

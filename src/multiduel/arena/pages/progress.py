@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 from multiduel.arena.http.doors import Doors
 from multiduel.arena.pages.render import plural
@@ -32,8 +31,7 @@ class Forecasts:
             return words
 
 
-def progress_of(doors: Doors, arena: str, rater: str) -> str:
+def progress_of(doors: Doors, forecasts: Forecasts, arena: str, rater: str) -> str:
     with doors.service.look(arena) as state:
         mine = state.raters[rater].votes if rater in state.raters else 0
-    forecasts: Any = doors.__dict__.setdefault("forecasts", Forecasts())
     return f"{plural(mine, 'vote')} by you; {forecasts.words(doors, arena)}."

@@ -33,7 +33,7 @@ def vote_times(state: State) -> list[str]:
     return [vote.at for vote in votes if vote is not None and vote.says and not vote.undone]
 
 
-def board_words(board: Board, times: Sequence[str], *, owner: bool) -> dict[str, Any]:
+def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
     """All that a board's template needs."""
     place = {option: k for k, option in enumerate(board.options)}
     present = [line for line in board.lines if not line.retired]
@@ -49,7 +49,6 @@ def board_words(board: Board, times: Sequence[str], *, owner: bool) -> dict[str,
     ]
     return {
         "board": board,
-        "owner": owner,
         "kind": KIND[board.kind],
         "whom": WHOM[board.unit],
         "asked": ASKED[board.question],
@@ -92,19 +91,24 @@ async def _look(request: Request) -> tuple[Doors, str, bool]:
     return doors, arena, False
 
 
+def _words(doors: Doors, boards: dict[str, dict[str, Any]], arena: str) -> dict[str, Any]:
+    """Made once for all who look between two events."""
+    board = doors.service.board(arena)
+    known = boards.get(arena)
+    if known is None or known["board"] is not board:
+        with doors.service.look(arena) as state:
+            times = vote_times(state)
+        known = boards[arena] = board_words(board, times)
+    return known
+
+
 async def board_page(request: Request) -> Response:
     doors, arena, owner = await _look(request)
     if not doors.ready.is_set():
         name = (await doors.read(doors.service.info, arena)).name
         return page(request, "loading.html", name=name, why=doors.why_not_ready, arena=arena)
 
-    def words() -> dict[str, Any]:
-        board = doors.service.board(arena)
-        with doors.service.look(arena) as state:
-            times = vote_times(state)
-        return board_words(board, times, owner=owner)
-
-    known = await doors.read(words)
+    known = await doors.read(_words, doors, request.app.state.boards, arena) | {"owner": owner}
     if "fragment" in request.query_params:
         token = {"token": "", "arena": arena, "demo": None}
         return HTMLResponse(fragment("_board.html", known | token), headers=HEADERS)

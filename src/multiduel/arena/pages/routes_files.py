@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections import deque
 from typing import Any
@@ -132,13 +133,14 @@ async def journal(request: Request) -> Response:
     asked = request.query_params
     kind = asked.get("kind", "") if asked.get("kind", "") in KINDS else ""
     text = asked.get("text", "").strip().lower()[:200]
-    before = int(asked["before"]) if asked.get("before", "").isascii() and asked.get("before", "").isdigit() else 10**12
+    before = int(asked["before"]) if re.fullmatch("[0-9]{1,12}", asked.get("before", "")) else 10**12
     events = await doors.read(_chosen, doors, arena, info.events, kind, text, before)
     checks: dict[str, tuple[int, Any]] = request.app.state.verified
     number, report = checks.get(arena, (0, None))
     if number != info.events and ("verify" in asked or (info.events <= VERIFIED_AT_ONCE and doors.ready.is_set())):
         report = await doors.read(verify, doors.service.journal, arena)
-        checks[arena] = number, report = report.events, report
+        number = report.events
+        checks[arena] = (number, report)
     words_ = {
         "events": events,
         "kind": kind,

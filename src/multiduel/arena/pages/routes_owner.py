@@ -55,10 +55,14 @@ def owners_page(request: Request, template: str, info: c.ArenaInfo, here: str, *
 # ---- all arenas, and a new one
 
 
-async def arenas(request: Request) -> Response:
+def _as_server(request: Request) -> None:
     if request.scope.get("grant") is None:
-        return page(request, "home.html", status=401, wrong="Please go in with the server’s key first.")
+        raise Unknown("Please go in with the server’s key first: this browser has none, or one that is not good any more.")
     as_server(request)
+
+
+async def arenas(request: Request) -> Response:
+    _as_server(request)
     doors = doors_of(request)
 
     def listed() -> list[c.ArenaInfo]:
@@ -68,7 +72,7 @@ async def arenas(request: Request) -> Response:
 
 
 async def new_page(request: Request) -> Response:
-    as_server(request)
+    _as_server(request)
     return _form(request, BLANK)
 
 
@@ -80,7 +84,7 @@ def _form(request: Request, fields: dict[str, str], *, problem: str = "", **word
 
 async def new(request: Request) -> Response:
     """First a look at what was pasted, with our advice; then the arena."""
-    as_server(request)
+    _as_server(request)
     fields = BLANK | await checked_form(request)
     try:
         options, contexts = read_pasted(fields["pasted"])
@@ -178,8 +182,7 @@ async def policy(request: Request) -> Response:
 async def margin(request: Request) -> Response:
     doors, arena, _ = await owned(request)
     fields = await checked_form(request)
-    value = float(fields["margin"]) if "margin" in fields else points(fields.get("points", ""))
-    await doors.do(c.ChangeMargin(arena, value))
+    await doors.do(c.ChangeMargin(arena, points(fields.get("points", ""))))
     return RedirectResponse(f"/own/{arena}/board", 303)
 
 

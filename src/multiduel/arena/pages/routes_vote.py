@@ -43,7 +43,7 @@ async def _next(doors: Doors, arena: str, rater: str) -> Ticket | Done:
 async def _words(request: Request, ticket: Ticket | Done) -> dict[str, Any]:
     """All that a question's template needs."""
     doors, arena, rater = doors_of(request), request.path_params["arena"], rater_of(request)
-    progress = await doors.read(progress_of, doors, arena, rater)
+    progress = await doors.read(progress_of, doors, request.app.state.forecasts, arena, rater)
     words: dict[str, Any] = {
         "arena": arena,
         "token": token_of(request),

@@ -15,6 +15,7 @@ from multiduel.arena.http.doors import Doors, Unknown
 from multiduel.arena.http.errors import TooOften
 from multiduel.arena.limits import Rate
 from multiduel.arena.pages import routes_board, routes_entry, routes_files, routes_owner, routes_raters, routes_vote
+from multiduel.arena.pages.progress import Forecasts
 from multiduel.arena.pages.render import page, static_file
 from multiduel.inputs import BadInput
 
@@ -59,6 +60,7 @@ def with_pages(api: Any, doors: Doors, *, demo: Any = None) -> Site:
     pages = Starlette(routes=routes, exception_handlers=handlers)
     pages.state.doors, pages.state.demo = doors, demo
     per_minute = doors.limits.wrong_keys_per_minute
+    pages.state.forecasts, pages.state.boards = Forecasts(), {}
     pages.state.verified = {}  # arena -> events, and what came out
     pages.state.watch = routes_board.Watch()
     pages.state.wrong_keys = Rate(per_minute / 60.0, per_minute)

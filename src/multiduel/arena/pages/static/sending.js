@@ -24,7 +24,7 @@ export class Sender {
     for (let wait = 1; ; wait = Math.min(2 * wait, 15)) {
       const answer = await this.once(what.path, what.body);
       if (answer) {
-        this.keep(null);
+        if (answer.status !== 401) this.keep(null); // who comes in again sends it then
         this.say("");
         return answer;
       }
