@@ -29,6 +29,8 @@ test: $(READY)
 torture: $(READY)
 	$(BIN)/python tests/fuzz/snapshots.py --mutations 3000
 	$(BIN)/python tests/fuzz/inputs.py --tries 3000
+	$(BIN)/python tests/fuzz/arena.py --kills 25
+	MULTIDUEL_ARENA_HISTORIES=1000x60 $(BIN)/python -m pytest -q tests/arena/test_state_machine.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -104,11 +104,13 @@ def lively(service: Service, arena: str, clock: Clock, rng: random.Random, steps
         with service.look(arena) as state:
             return rng.choice(list(state.raters))
 
+    turn = rng.randrange(len(CHURN))
     for step in range(steps):
         clock.wait(rng.expovariate(1 / 20))
         try:
             if rng.random() < churn:
-                _churn(service, arena, rng, step, some_rater)
+                turn += 1
+                _churn(service, arena, rng, step, turn, some_rater)
             elif not tickets or rng.random() < 0.5:
                 got = service.do(Ask(arena, some_rater(), f"ask {step}"))
                 if not isinstance(got, Done):
@@ -125,22 +127,29 @@ def lively(service: Service, arena: str, clock: Clock, rng: random.Random, steps
             pass
 
 
-def _churn(service: Service, arena: str, rng: random.Random, step: int, some_rater: Any) -> None:
+CHURN = ("undo", "quarantine", "add", "undo", "policy", "release", "admit", "retire", "import", "undo", "print")
+
+
+def _churn(service: Service, arena: str, rng: random.Random, step: int, turn: int, some_rater: Any) -> None:
+    """All kinds in turn; a release frees whoever is in quarantine."""
     info = service.info(arena)
     present = [option["id"] for option in info.options if not option["retired"]]
-    kind = rng.choice(("undo", "undo", "undo", "quarantine", "release", "add", "retire", "policy", "admit", "import", "print"))
+    kind = CHURN[turn % len(CHURN)]
     if kind == "undo":
         service.do(Undo(arena, some_rater(), f"undo {step}"))
     elif kind == "quarantine":
         service.do(Quarantine(arena, some_rater(), "too quick"))
     elif kind == "release":
-        service.do(Release(arena, some_rater()))
+        for line in service.raters(arena):
+            if line.quarantined:
+                service.do(Release(arena, line.rater))
     elif kind == "add":
         service.do(AddOptions(arena, options(1, len(info.options) + 1, max(1, len(info.contexts)))))
     elif kind == "retire":
         service.do(RetireOption(arena, rng.choice(present)))
     elif kind == "policy":
-        service.do(ChangePolicy(arena, rng.choice(("challengers", "multi-rucb", "uniform"))))
+        other = {"challengers": "multi-rucb", "multi-rucb": "uniform"}.get(info.settings.policy, "challengers")
+        service.do(ChangePolicy(arena, other))
     elif kind == "admit":
         service.do(AdmitRater(arena, f"late rater {step}"))
     elif kind == "print":

@@ -100,6 +100,22 @@ def test_a_key_that_was_good_is_asked_again_after_a_minute(doors, monkeypatch):
         doors.check(key)
 
 
+def test_hard_work_is_done_once_per_key(doors, monkeypatch):
+    key = doors.new_key("owner", arena="a")
+    assert doors.costly(key) and not doors.costly("x") and not doors.costly(doors.new_key("rater", arena="a", rater="r"))
+    doors.check(key)
+    assert not doors.costly(key)
+    now = time.monotonic()
+    monkeypatch.setattr(access.time, "monotonic", lambda: now + access.REMEMBERED_FOR + 1)
+    monkeypatch.setattr(access, "_verified", None)
+    assert doors.remembered(key) is None and doors.check(key).owns("a")
+    doors._secrets.clear()
+    monkeypatch.undo()
+    doors.revoke("owner", "a")
+    with pytest.raises(Forbidden):
+        doors.check(key)
+
+
 def test_unknown_and_wrong_keys_take_as_long(doors):
     """An owner's key: without the hash of nobody, unknown names would be refused a thousand times sooner."""
     key = doors.new_key("owner", arena="a")

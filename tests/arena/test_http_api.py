@@ -12,8 +12,16 @@ from tests.arena.calling import THREE, Caller
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
 
+@pytest.fixture(scope="module")
+def call(tmp_path_factory):
+    """One application for all tests, which have arenas of their own."""
+    caller = Caller(tmp_path_factory.mktemp("api"))
+    yield caller
+    caller.close()
+
+
 @pytest.fixture
-def call(tmp_path):
+def fresh(tmp_path):
     caller = Caller(tmp_path)
     yield caller
     caller.close()
@@ -50,10 +58,11 @@ def test_the_same_vote_again_is_the_same_answer_and_another_is_a_conflict(call):
 
 
 def test_what_is_asked_again_is_answered_alike(call):
+    before = len(call.good("GET", "/arenas", key=call.server_key)["arenas"])
     body = {"name": "taste", "options": THREE, "request": "create-1"}
     made = [call.good("POST", "/arenas", body, key=call.server_key) for _ in range(2)]
     arena, owner = made[0]["arena"], made[1]["owner_key"]
-    assert made[1]["arena"] == arena and len(call.good("GET", "/arenas", key=call.server_key)["arenas"]) == 1
+    assert made[1]["arena"] == arena and len(call.good("GET", "/arenas", key=call.server_key)["arenas"]) == before + 1
     for path in ("open", "open"):
         assert call.good("POST", f"/arenas/{arena}/{path}", key=owner)["status"] == "open"
     admitted = [call.good("POST", f"/arenas/{arena}/raters", {"label": "Ada", "request": "r"}, key=owner) for _ in range(2)]
@@ -211,9 +220,12 @@ def test_quarantine_is_seen_and_reversible(call):
     assert (board["answers"], board["set_aside"], board["quarantined"]) == (0, 1, ["Ada"]) and "1 vote is set aside" in board[
         "sentence"
     ]
+    receipt = call.good("PUT", f"/tickets/{call.ask(arena, rater)['ticket']}/vote", {"rank": [0, 1, 2]}, key=rater)
+    assert receipt["counted"] == "counted", "who is set aside is not told so: the owner and the board are"
+    assert call.good("GET", f"/arenas/{arena}/board", key=owner)["set_aside"] == 2
     call.good("POST", f"/arenas/{arena}/raters/{line['rater']}/release", key=owner)
     board = call.good("GET", f"/arenas/{arena}/board", key=owner)
-    assert (board["answers"], board["set_aside"]) == (1, 0)
+    assert (board["answers"], board["set_aside"]) == (2, 0)
 
 
 def test_raters_see_the_board_when_the_owner_says_so(call):
@@ -287,13 +299,13 @@ def test_a_log_goes_out_and_comes_in_elsewhere(call, tmp_path):
         elsewhere.close()
 
 
-def test_health_and_metrics(call):
-    assert call.good("GET", "/health/live") == {"live": True}
-    assert call("GET", "/health/ready").status_code == 503
-    call.app.app.state.doors.ready.set()
-    assert call.good("GET", "/health/ready") == {"ready": True, "why": ""}
-    arena, _ = call.arena()
-    text = call.good("GET", "/metrics")
+def test_health_and_metrics(fresh):
+    assert fresh.good("GET", "/health/live") == {"live": True}
+    assert fresh("GET", "/health/ready").status_code == 503
+    fresh.app.app.state.doors.ready.set()
+    assert fresh.good("GET", "/health/ready") == {"ready": True, "why": ""}
+    arena, _ = fresh.arena()
+    text = fresh.good("GET", "/metrics")
     assert 'multiduel_requests_total{route="/arenas/{arena}/open",method="POST",status="200"} 1' in text
     assert "multiduel_ready 1" in text and arena not in text
     assert 'multiduel_request_seconds_bucket{route="/health/live",le="+Inf"} 1' in text

@@ -39,7 +39,7 @@ def test_compiled_and_plain_are_the_same_numbers(null):
     stakes, powers = _stakes(null)
     L, against, low = np.zeros((7, 7)), np.zeros(7), np.zeros((7, 7))
     fill_evidence(stakes, powers, D, T, L, against)  # called from Python it is plain Python
-    fill_intervals(stakes, D, T, math.log(2.0 / 0.01), low)
+    fill_intervals(stakes, D, T, math.log(2.0 / 0.01), np.zeros(D.shape, bool), low)
     compiled = evidence(D, T, null=null)
     assert (compiled[0] == L).all() and (against == compiled[1]).all()
     assert (low == pair_intervals(D, T, error=0.01)[0]).all()

@@ -169,3 +169,35 @@ def test_strengths_are_the_mode():
 
     for _ in range(50):
         assert log_posterior(u) > log_posterior(u + rng.normal(size=5) * 1e-3)
+
+
+def test_a_forecast_knows_who_has_retired():
+    """After a retirement more evidence is needed; what was enough before is so no longer, and the forecast must not say so."""
+    above = np.array([[0, 40, 3], [22, 0, 3], [3, 3, 0]], float)
+    tally = Tally.of(above, showings=[70, 70, 70])
+    words = {"room": 6, "retired": [2]}
+    assert not verdict(tally, **words).settled
+    guess = forecast(tally, **words)
+    assert not guess.too_early and guess.likely > 0.0
+    alone = forecast(Tally.of(above[:2, :2], showings=[70, 70]), room=6)
+    assert guess.likely > alone.likely
+
+
+def test_intervals_that_follow_are_the_intervals():
+    rng = np.random.default_rng(5)
+    above = rng.integers(20, 40, (5, 5)).astype(float)
+    np.fill_diagonal(above, 0.0)
+    before = verdict(above)
+    before.intervals  # noqa: B018
+    above[1, 3] += 1.0
+    plain, following = verdict(above), verdict(above)
+    following.follow(before)
+    assert np.array_equal(plain.intervals[0], following.intervals[0])
+    assert np.array_equal(plain.intervals[1], following.intervals[1])
+    changed = plain.intervals[0] != before.intervals[0]
+    assert changed[1, 3] and changed[3, 1] and changed.sum() == 2
+    for other in (verdict(above, alpha=0.1), verdict(above[:4, :4]), verdict(above, room=9)):
+        plain = other.intervals[0].copy()
+        other.__dict__.pop("intervals")
+        other.follow(before)
+        assert np.array_equal(other.intervals[0], plain), "of other counts, or another confidence: none of it is taken over"

@@ -15,67 +15,67 @@
 >>> service.close()
 """
 
-from multiduel.arena.commands import (
-    AddOptions,
-    AdmitRater,
-    ArenaInfo,
-    Ask,
-    ChangeMargin,
-    ChangePolicy,
-    Close,
-    Create,
-    Done,
-    ImportReport,
-    ImportVotes,
-    LineReport,
-    Open,
-    Pause,
-    PrintTickets,
-    Quarantine,
-    Receipt,
-    Release,
-    RetireOption,
-    Ticket,
-    Undo,
-    Vote,
-    VoteLine,
-)
-from multiduel.arena.errors import BrokenLog, Conflict, Forbidden, NotFound, Refused, Unavailable
-from multiduel.arena.journal import connect
-from multiduel.arena.service import Service
-from multiduel.arena.settings import Settings
+from __future__ import annotations
 
-__all__ = [
-    "AddOptions",
-    "AdmitRater",
-    "ArenaInfo",
-    "Ask",
-    "BrokenLog",
-    "ChangeMargin",
-    "ChangePolicy",
-    "Close",
-    "Conflict",
-    "Create",
-    "Done",
-    "Forbidden",
-    "ImportReport",
-    "ImportVotes",
-    "LineReport",
-    "NotFound",
-    "Open",
-    "Pause",
-    "PrintTickets",
-    "Quarantine",
-    "Receipt",
-    "Refused",
-    "Release",
-    "RetireOption",
-    "Service",
-    "Settings",
-    "Ticket",
-    "Unavailable",
-    "Undo",
-    "Vote",
-    "VoteLine",
-    "connect",
-]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# Loaded on first use, so that a client needs no Numba.
+_HOME = {
+    "Client": "client",
+    "Service": "service",
+    "Settings": "settings",
+    "connect": "journal",
+    **dict.fromkeys(("BrokenLog", "Conflict", "Forbidden", "NotFound", "Refused", "Unavailable"), "errors"),
+}  # of the others: commands
+
+__all__ = [  # written out, because type checkers do not run code
+    "AddOptions", "AdmitRater", "ArenaInfo", "Ask", "BrokenLog", "ChangeMargin", "ChangePolicy", "Client", "Close",
+    "Conflict", "Create", "Done", "Forbidden", "ImportReport", "ImportVotes", "LineReport", "NotFound", "Open",
+    "Pause", "PrintTickets", "Quarantine", "Receipt", "Refused", "Release", "RetireOption", "Service", "Settings",
+    "Ticket", "Unavailable", "Undo", "Vote", "VoteLine", "connect",
+]  # fmt: skip
+
+if TYPE_CHECKING:
+    from multiduel.arena.client import Client
+    from multiduel.arena.commands import (
+        AddOptions,
+        AdmitRater,
+        ArenaInfo,
+        Ask,
+        ChangeMargin,
+        ChangePolicy,
+        Close,
+        Create,
+        Done,
+        ImportReport,
+        ImportVotes,
+        LineReport,
+        Open,
+        Pause,
+        PrintTickets,
+        Quarantine,
+        Receipt,
+        Release,
+        RetireOption,
+        Ticket,
+        Undo,
+        Vote,
+        VoteLine,
+    )
+    from multiduel.arena.errors import BrokenLog, Conflict, Forbidden, NotFound, Refused, Unavailable
+    from multiduel.arena.journal import connect
+    from multiduel.arena.service import Service
+    from multiduel.arena.settings import Settings
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'multiduel.arena' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"multiduel.arena.{_HOME.get(name, 'commands')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -56,7 +56,7 @@ class Access:
 
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
-        self._good: OrderedDict[bytes, tuple[Grant, float]] = OrderedDict()
+        self._good: OrderedDict[bytes, tuple[Grant, float, str]] = OrderedDict()  # of a key: its grant, until when, its record
         self._lock = threading.Lock()
 
     def new_key(self, role: str, *, arena: str | None = None, rater: str | None = None) -> str:
@@ -85,7 +85,8 @@ class Access:
         return len(gone)
 
     def check(self, key: str) -> Grant:
-        """What this key is good for. The first check of an owner's key takes some 20 ms of hard work; see ``remembered``."""
+        """What this key is good for. The first check of an owner's key takes some 20 ms of hard work, later ones a look at its
+        record once a minute."""
         if (known := self.remembered(key)) is not None:
             return known
         form = _FORM.fullmatch(key)
@@ -94,7 +95,11 @@ class Access:
         _, arena, name, secret = form.groups()
         role, _ = role_and_arena(key)
         found = self._secrets.get(arena, role, name)
-        if role in SLOW:
+        with self._lock:
+            _, _, seen = self._good.get(_digest(key), (None, 0.0, ""))
+        if found and found[0].hash == seen:
+            good = True  # it was good, and its record is the same
+        elif role in SLOW:
             good = _verified(found[0].hash if found else _nobody(), secret)
         else:
             good = hmac.compare_digest(found[0].hash if found else "0" * 64, _quick(secret))
@@ -102,20 +107,23 @@ class Access:
             raise Forbidden("This key is not known here.")
         grant = Grant(role, arena or None, name if role == "rater" else None)
         with self._lock:
-            self._good[_digest(key)] = grant, time.monotonic() + REMEMBERED_FOR
+            self._good[_digest(key)] = grant, time.monotonic() + REMEMBERED_FOR, found[0].hash
+            self._good.move_to_end(_digest(key))
             if len(self._good) > REMEMBERED:
                 self._good.popitem(last=False)
         return grant
 
     def remembered(self, key: str) -> Grant | None:
         """The grant of a key that was checked a moment ago: takes no time."""
-        digest = _digest(key)
         with self._lock:
-            grant, until = self._good.get(digest, (None, 0.0))
-            if grant is None or time.monotonic() > until:
-                self._good.pop(digest, None)
-                return None
-            return grant
+            grant, until, _ = self._good.get(_digest(key), (None, 0.0, ""))
+            return grant if time.monotonic() <= until else None
+
+    def costly(self, key: str) -> bool:
+        """Would a check of this key take hard work? Whoever sends many such keys is made to wait."""
+        form = _FORM.fullmatch(key)
+        with self._lock:
+            return form is not None and form[1] in (KINDS[role] for role in SLOW) and _digest(key) not in self._good
 
 
 def role_and_arena(key: str) -> tuple[str, str]:

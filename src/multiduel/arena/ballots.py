@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from multiduel.inputs import BadInput, shortened
 
 QUESTIONS = ("rank", "best", "worst")
 MOST_WEIGHT = 1e9
+SKIPPED = '{"skip":true}'
 
 
 def normal(ballot: Any, question: str, shown: int) -> dict[str, Any]:
@@ -74,20 +76,29 @@ def _weights(said: Any, shown: int) -> list[list[float]]:
     return weights
 
 
+def spoken(text: str, shown: int) -> Floats:
+    """``wins_of`` a ballot that is kept as canonical JSON."""
+    return wins_of(json.loads(text), shown)
+
+
 def wins_of(ballot: Mapping[str, Any], shown: int) -> Floats:
     """wins[a, b] of the positions, by a ballot in normal form: 1 for above, 1/2 each way for level, 0 both ways for unsaid."""
     ((kind, said),) = ballot.items()
     if kind == "best" or kind == "worst":
         return wins_matrix((best if kind == "best" else worst)(said), tuple(range(shown)))
-    if kind == "wins":
-        return np.array(said, np.float64)
-    wins = np.zeros((shown, shown))
+    if kind == "wins":  # an answer counts once: what weighs more is above
+        weights = np.array(said, np.float64)
+        level: Floats = 0.5 * ((weights == weights.T) & (weights > 0.0))
+        return level + (weights > weights.T)
+    table = [[0.0] * shown for _ in range(shown)]  # a ballot is small: lists are quicker than arrays
     if kind == "rank":
         below = [position for group in said for position in group]
         for group in said:
             del below[: len(group)]
             for position in group:
-                wins[position, below] = 1.0
-                if len(group) > 1:
-                    wins[position, [other for other in group if other != position]] = 0.5
-    return wins
+                row = table[position]
+                for other in below:
+                    row[other] = 1.0
+                for other in group:
+                    row[other] = 0.5 if other != position else 0.0
+    return np.array(table)

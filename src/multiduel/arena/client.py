@@ -124,7 +124,7 @@ class Client:
         return self._get(self._at("/raters"))["raters"]
 
     def quarantine(self, rater: str, reason: str = "") -> Any:
-        return self._post(self._at(f"/raters/{_quoted(rater)}/quarantine"), {"reason": reason})
+        return self._call("POST", self._at(f"/raters/{_quoted(rater)}/quarantine"), {"reason": reason})
 
     def release(self, rater: str) -> Any:
         return self._post(self._at(f"/raters/{_quoted(rater)}/release"))

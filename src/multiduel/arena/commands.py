@@ -183,6 +183,7 @@ class ArenaInfo:
     contexts: tuple[dict[str, Any], ...]  # id, text
     created: str
     events: int
+    hash: str  # of the last event: who notes it down can tell later whether the log was written anew
 
 
 @dataclass(frozen=True)

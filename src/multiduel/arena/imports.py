@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from multiduel.arena.ballots import normal
 from multiduel.arena.commands import ImportReport, ImportVotes, LineReport, VoteLine
-from multiduel.arena.errors import Refused
+from multiduel.arena.errors import Conflict, Refused
 from multiduel.arena.events import Event
 from multiduel.arena.options import MOST_OPTIONS, option_name
 from multiduel.arena.records import TicketRecord
@@ -32,7 +33,7 @@ class Checked:
 
     ticket: str | None
     shown: tuple[int, ...]
-    ballot: dict[str, Any]
+    ballot: dict[str, Any]  # in normal form
     rater: str | None  # label
     stratum: str | None
     context: int | None
@@ -42,7 +43,7 @@ def import_votes(decider: Decider, command: ImportVotes) -> ImportReport:
     state = decider.state
     whole("lines", len(command.lines), 1, MOST_LINES, of="a file of votes")
     if state.status == "closed":
-        raise BadInput("This arena is closed: no more votes are taken.")
+        raise Conflict("This arena is closed, and stays so.")
     new: dict[str, Checked] = {}
     tickets: set[str] = set()
     reports = []
@@ -95,7 +96,7 @@ def _as_checked(state: State, ticket: TicketRecord) -> Checked:
     assert ticket.vote is not None
     rater = state.raters[ticket.rater].label if ticket.rater is not None else None
     known = None if ticket.by == "import" else ticket.id
-    return Checked(known, ticket.shown, ticket.vote.ballot, rater, ticket.stratum, ticket.context)
+    return Checked(known, ticket.shown, json.loads(ticket.vote.ballot), rater, ticket.stratum, ticket.context)
 
 
 def _check_new(state: State, checked: Checked, tickets: set[str]) -> None:
@@ -179,6 +180,7 @@ def check_log(events: Sequence[Event], contents: Mapping[str, bytes]) -> Event:
         if ticket.by != "import" and not ticket.id.startswith(f"{first.body['arena']}-"):
             raise BadInput(f"Ticket {shortened(ticket.id)} is not of this arena.")
         vote = ticket.vote
-        if vote is not None and vote.ballot != normal(vote.ballot, state.settings.question, len(ticket.shown)):
+        said = json.loads(vote.ballot) if vote is not None else None
+        if vote is not None and said != normal(said, state.settings.question, len(ticket.shown)):
             raise BadInput(f"Event {vote.event} has a ballot that is not in its normal form.")
     return first

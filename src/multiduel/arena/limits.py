@@ -21,6 +21,7 @@ class Limits:
     requests_per_second: float = 50.0  # by one address, or one key
     wrong_keys_per_minute: float = 10.0  # by one address
     joins_per_minute: float = 60.0  # new raters through an open link, by one address
+    patience: float = 30.0  # seconds for the next part of a body
     waiting: int = 1_000  # requests at a time; more are told to come again
 
 

@@ -6,12 +6,12 @@ import statistics
 from collections import defaultdict
 from dataclasses import dataclass
 
-import numpy as np
-
-from multiduel.arena.ballots import wins_of
+from multiduel.arena.ballots import spoken
 from multiduel.arena.events import time_of
 from multiduel.arena.records import RaterRecord, TicketRecord
 from multiduel.arena.state import State
+
+Counted = dict[tuple[int, int], int]  # how often the one was placed above the other
 
 
 @dataclass(frozen=True)
@@ -36,31 +36,32 @@ def standing(state: State) -> list[tuple[RaterRecord, list[TicketRecord]]]:
     return [(rater, [state.tickets[one] for one in rater.voted]) for rater in state.raters.values()]
 
 
-def rater_lines(raters: list[tuple[RaterRecord, list[TicketRecord]]], n_options: int) -> list[RaterLine]:
+def rater_lines(raters: list[tuple[RaterRecord, list[TicketRecord]]]) -> list[RaterLine]:
     """The agreement compares with the others' votes that count, one's own left out."""
-    total = np.zeros((n_options, n_options))
-    own: dict[str, dict[tuple[int, int], int]] = {}
+    total: Counted = defaultdict(int)
+    own: dict[str, Counted] = {}
     for rater, tickets in raters:
-        mine: dict[tuple[int, int], int] = defaultdict(int)
+        mine: Counted = defaultdict(int)
         own[rater.id] = mine
         for ticket in tickets:
             vote = ticket.vote
             if vote is None or not vote.says:
                 continue
-            wins = wins_of(vote.ballot, len(ticket.shown))
-            for a, b in np.argwhere(wins > wins.T).tolist():
-                i, j = ticket.shown[a], ticket.shown[b]
-                mine[i, j] += 1
-                if vote.answer is not None:
-                    total[i, j] += 1
+            wins = spoken(vote.ballot, len(ticket.shown)).tolist()
+            for a, i in enumerate(ticket.shown):
+                for b, j in enumerate(ticket.shown):
+                    if wins[a][b] > wins[b][a]:
+                        mine[i, j] += 1
+                        if vote.answer is not None:
+                            total[i, j] += 1
     return [_line(rater, tickets, own[rater.id], total) for rater, tickets in raters]
 
 
-def _line(rater: RaterRecord, tickets: list[TicketRecord], own: dict[tuple[int, int], int], total: np.ndarray) -> RaterLine:
+def _line(rater: RaterRecord, tickets: list[TicketRecord], own: Counted, total: Counted) -> RaterLine:
     with_others = judged = 0
     for (i, j), times in own.items():
         mine, other_way = (0, 0) if rater.quarantined else (times, own.get((j, i), 0))
-        more = (total[i, j] - mine) - (total[j, i] - other_way)
+        more = (total.get((i, j), 0) - mine) - (total.get((j, i), 0) - other_way)
         if more != 0:
             judged += times
             with_others += times if more > 0 else 0

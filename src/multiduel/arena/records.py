@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from multiduel.arena.ballots import SKIPPED
+
 
 @dataclass(slots=True)
 class OptionRecord:
@@ -18,7 +20,7 @@ class OptionRecord:
 class VoteRecord:
     event: int
     at: str
-    ballot: dict[str, Any]
+    ballot: str  # canonical JSON: there are many, and few are looked at again
     counted: str  # what the rater was told: counted, late, aside, skipped
     late: bool = False
     aside: str = ""  # why it never counts
@@ -27,7 +29,7 @@ class VoteRecord:
 
     @property
     def says(self) -> bool:
-        return "skip" not in self.ballot
+        return self.ballot != SKIPPED
 
 
 @dataclass(slots=True)
@@ -41,6 +43,8 @@ class TicketRecord:
     by: str
     issued: str
     expires: str | None
+    request: str | None = None
+    printed: bool = False
     vote: VoteRecord | None = None
 
 

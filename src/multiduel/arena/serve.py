@@ -112,6 +112,7 @@ def serve(setup: Setup, say: Any = print) -> None:
         "server_header": False,
         "date_header": False,
         "proxy_headers": setup.public,  # of a proxy on this machine only
+        "limit_concurrency": 4_000,  # connections; more are answered 503
         "timeout_keep_alive": 75,
         "timeout_graceful_shutdown": 10,
         "h11_max_incomplete_event_size": 32_768,

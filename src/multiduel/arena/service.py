@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import secrets
 import threading
 from collections import OrderedDict, deque
@@ -12,7 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from multiduel.arena import commands as c
-from multiduel.arena.decisions import Decider, info, shown_ticket
+from multiduel.arena.asking import shown_ticket
+from multiduel.arena.decisions import Decider, info
 from multiduel.arena.epochs import warm
 from multiduel.arena.errors import BrokenLog, Conflict, NotFound, Refused, Unavailable
 from multiduel.arena.events import Event, moment
@@ -24,11 +26,15 @@ from multiduel.arena.replay import problem_of
 from multiduel.arena.snapshots import digest, load, save
 from multiduel.arena.state import State
 from multiduel.arena.statements import Board, board, facts, forecast_of
+from multiduel.inference import Verdict
 from multiduel.inputs import BadInput, shortened
 from multiduel.problems import EstimatedProblem
 
 TOGETHER = 256  # commands in a transaction at most
-SNAPSHOT_EVERY = 20_000  # events
+SNAPSHOT_AFTER = 5_000  # events, when nothing else is to be done
+SNAPSHOT_ANYWAY = 50_000
+IDLE = 0.5  # seconds without a command
+MOST_IN_MEMORY = 200  # arenas
 Waiting = tuple[Any, "Future[Any]"]
 
 
@@ -41,7 +47,9 @@ class Live:
         self.state: State | None = None
         self.saved = 0  # number of the last snapshot
         self.looking = threading.Lock()  # one works a board out, the others wait for it
+        self.looking_at_raters = threading.Lock()
         self.board: Board | None = None
+        self.verdict: Verdict | None = None  # of that board
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
 
@@ -51,10 +59,11 @@ class Service:
 
     def __init__(self, journal: Journal, *, clock: Any = lambda: datetime.now(UTC)) -> None:
         self.journal, self._clock = journal, clock
-        self._live: dict[str, Live] = {}
+        self._live: OrderedDict[str, Live] = OrderedDict()  # the longest not looked at first
         self._waiting: OrderedDict[str, deque[Waiting]] = OrderedDict()  # by arena, the longest waiting first
         self._news = threading.Condition()
         self._closed = False
+        self._unsaved: set[str] = set()  # arenas with events since the last idle moment
         self.commits = self.commands = 0  # how well commands share transactions
         self._writer = threading.Thread(target=self._write, name="arena-writer", daemon=True)
         self._writer.start()
@@ -88,18 +97,24 @@ class Service:
     def _write(self) -> None:
         while True:
             with self._news:
-                while not self._waiting and not self._closed:
-                    self._news.wait()
-                if not self._waiting:
+                if not self._waiting and not self._closed:
+                    self._news.wait(IDLE if self._unsaved else None)
+                if not self._waiting and self._closed:
                     return
-                arena, queue = next(iter(self._waiting.items()))
-                group = [queue.popleft() for _ in range(min(TOGETHER, len(queue)))]
-                del self._waiting[arena]
-                if queue:
-                    self._waiting[arena] = queue  # at the end: other arenas come first
+                arena, group = self._take() if self._waiting else ("", [])
             running = [one for one in group if one[1].set_running_or_notify_cancel()]
             if running:
                 self._carry_out(arena, running)
+            elif not group:
+                self._save_some()
+
+    def _take(self) -> tuple[str, list[Waiting]]:
+        """What waits for the arena whose turn it is."""
+        arena, queue = self._waiting.popitem(last=False)
+        group = [queue.popleft() for _ in range(min(TOGETHER, len(queue)))]
+        if queue:
+            self._waiting[arena] = queue  # at the end: other arenas come first
+        return arena, group
 
     def _carry_out(self, arena: str, group: list[Waiting]) -> None:
         if arena == "":
@@ -114,7 +129,23 @@ class Service:
         for k, (_, future) in enumerate(group):
             _answer(future, *(answers[k] if failure is None else (None, failure)))
         if failure is None:
-            self._save(self._live[arena], SNAPSHOT_EVERY)
+            self._unsaved.add(arena)
+            self._save(self._find(arena), SNAPSHOT_ANYWAY)
+
+    def _save_some(self) -> None:
+        """In an idle moment, snapshots where they are due."""
+        for arena in self._unsaved:
+            if arena in self._live:
+                self._save(self._live[arena], SNAPSHOT_AFTER)
+        self._unsaved.clear()
+        self._forget_some()
+
+    def _forget_some(self) -> None:
+        """Of very many arenas, those that were not looked at for the longest time; the journal knows them."""
+        while len(self._live) > MOST_IN_MEMORY:
+            with self._news:
+                _, live = self._live.popitem(last=False)
+            self._save(live, 1)
 
     def _save(self, live: Live, after: int) -> None:
         """A snapshot, if there are so many events since the last. It is a cache: without it, all is well and slower."""
@@ -154,21 +185,30 @@ class Service:
             return None, refusal
 
     def _create(self, command: c.Create) -> c.ArenaInfo:
-        if command.request is not None:
-            known = self.journal.find(request=command.request)
-            if known is not None:
-                return self.info(known.id)
+        known = self._created(command)
+        if known is not None:
+            return known
         arena = secrets.token_hex(6)
         now = self._clock()
         state = State(arena)
         contents: dict[str, bytes] = {}
         decider = Decider(state, contents.__setitem__)
         answer: c.ArenaInfo = decider.decide(command, now)
-        with self.journal.transaction(arena, ArenaRow(arena, answer.name, command.request, moment(now))) as transaction:
-            for sha256, data in contents.items():
-                transaction.put_content(sha256, data)
-            transaction.append(decider.events)
+        try:
+            with self.journal.transaction(arena, ArenaRow(arena, answer.name, command.request, moment(now))) as transaction:
+                for sha256, data in contents.items():
+                    transaction.put_content(sha256, data)
+                transaction.append(decider.events)
+        except Unavailable:
+            known = self._created(command)  # the same request may have come to another process at the same time
+            if known is None:
+                raise
+            return known
         return answer
+
+    def _created(self, command: c.Create) -> c.ArenaInfo | None:
+        row = self.journal.find(request=command.request) if command.request is not None else None
+        return None if row is None else self.info(row.id)
 
     def import_log(self, events: list[Event], contents: dict[str, bytes]) -> c.ArenaInfo:
         """A log that was exported, as an arena of this journal, under its own id. The same log again changes nothing."""
@@ -191,6 +231,8 @@ class Service:
     def _find(self, arena: str) -> Live:
         with self._news:
             live = self._live.get(arena)
+            if live is not None:
+                self._live.move_to_end(arena)
         if live is None:
             if self.journal.find(id=arena) is None:
                 raise NotFound(f"There is no arena {shortened(arena)}.")
@@ -201,10 +243,11 @@ class Service:
     def _folded(self, live: Live) -> State:
         """The state in memory, or folded from the log."""
         if live.state is None:
-            state = load(live.arena, self.journal.load_snapshot(live.arena)) or State(live.arena)
-            live.saved = state.number
-            for event in self.journal.stream(live.arena, state.number):
-                state.apply(event)
+            with _no_collecting():
+                state = load(live.arena, self.journal.load_snapshot(live.arena)) or State(live.arena)
+                live.saved = state.number
+                for event in self.journal.stream(live.arena, state.number):
+                    state.apply(event)
             live.state = state
         return live.state
 
@@ -243,17 +286,19 @@ class Service:
             about = (answers - answers % max(1, answers // 100), known.verdict.present, known.verdict.settled, known.settings)
             if live.forecast[0] != about:  # a range to two digits: one vote in hundred changes it
                 live.forecast = (about, forecast_of(known))
+            known.verdict.follow(live.verdict)
+            live.verdict = known.verdict
             live.board = board(known, live.forecast[1])
             return live.board
 
     def raters(self, arena: str) -> list[RaterLine]:
         live = self._find(arena)
-        with live.looking:
+        with live.looking_at_raters:
             with self.look(arena) as state:
                 if live.raters[0] == state.number:
                     return live.raters[1]
-                number, n_options, votes = state.number, len(state.options), standing(state)
-            live.raters = (number, rater_lines(votes, n_options))
+                number, votes = state.number, standing(state)
+            live.raters = (number, rater_lines(votes))
             return live.raters[1]
 
     def problem(self, arena: str) -> EstimatedProblem:
@@ -310,6 +355,18 @@ def _arena(command: Any) -> str:
     if not isinstance(where, str) or not where:
         raise NotFound(f"There is no arena {shortened(where)}.")
     return where
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Millions of small objects that all stay: looking for those that do not would take longer than making them."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _try(function: Any, *arguments: Any) -> tuple[Any, Exception | None]:

@@ -9,6 +9,8 @@ import dataclasses
 import hashlib
 import json
 import zlib
+from collections.abc import Iterable
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,18 +23,21 @@ from multiduel.arena.state import State
 from multiduel.engine.snapshots import pack, unpack
 from multiduel.inference import Tally
 
-FORMAT = "multiduel-arena-1"
+FORMAT = "multiduel-arena-2"
 PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "lines", "verdict"),
     *("rounds", "set_aside", "stale"),
 )
-ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "judged": "i8"}
-TICKET = [one.name for one in dataclasses.fields(TicketRecord) if one.name != "vote"]
-VOTE = [one.name for one in dataclasses.fields(VoteRecord)]
+ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "lengths": "i8", "judged": "i8"}  # of the tally
+RATER = ("id", "label", "stratum", "limit", "quarantined", "reason", "open", "votes", "pairs")
+TICKET_WORDS = ("id", "rater", "stratum", "by", "issued", "expires", "request")
+TICKET_NUMBERS = ("event", "context", "printed")  # None is -1
+VOTE_WORDS = ("at", "ballot", "counted", "aside")
+VOTE_NUMBERS = ("event", "late", "undone", "answer")
 
 
 def table(state: State) -> dict[str, Any]:
-    """All that the fold knows, as JSON: two states are the same if their tables are."""
+    """All that the fold knows, as JSON: two states are the same if their tables are. What follows from the rest is left out."""
     usable = state.epoch is not None and not state.stale and state.epoch.fingerprint == fingerprint(state.epoch.policy)
     chooser = state.ready() if usable else None
     tally = state.tally.saved()
@@ -42,15 +47,29 @@ def table(state: State) -> dict[str, Any]:
         "arena": state.arena,
         "plain": {name: getattr(state, name) for name in PLAIN},
         "settings": state.settings.to_json(),
-        "options": [dataclasses.asdict(option) for option in state.options],
-        "raters": [dataclasses.asdict(rater) | {"contexts": sorted(rater.contexts.items())} for rater in state.raters.values()],
-        "tickets": {name: [getattr(ticket, name) for ticket in tickets] for name in TICKET},
-        "voted": [k for k, ticket in enumerate(tickets) if ticket.vote is not None],
-        "votes": {name: [getattr(vote, name) for vote in votes] for name in VOTE},
+        "options": [[option.id, option.name, option.contents, option.retired] for option in state.options],
+        "raters": [[[getattr(rater, name) for name in RATER], sorted(rater.contexts.items())] for rater in state.raters.values()],
+        "tickets": _columns(tickets, TICKET_WORDS, TICKET_NUMBERS),
+        "seats": _ints(len(ticket.shown) for ticket in tickets),
+        "shown": _ints(option for ticket in tickets for option in ticket.shown),
+        "voted": _ints(k for k, ticket in enumerate(tickets) if ticket.vote is not None),
+        "votes": _columns(votes, VOTE_WORDS, VOTE_NUMBERS),
         "tally": tally | {name: pack(tally[name]) for name in ARRAYS},
         "epoch": None if state.epoch is None else _epoch(state.epoch),
         "chooser": None if chooser is None else chooser.snapshot() | {"differs": chooser.differs},
     }
+
+
+def _columns(records: list[Any], words: Iterable[str], numbers: Iterable[str]) -> dict[str, Any]:
+    columns: dict[str, Any] = {name: [getattr(record, name) for record in records] for name in words}
+    for name in numbers:
+        values = [getattr(record, name) for record in records]
+        columns[name] = _ints(-1 if value is None else int(value) for value in values)
+    return columns
+
+
+def _ints(values: Iterable[int]) -> list[Any]:
+    return pack(np.fromiter(values, np.int64))
 
 
 def _epoch(epoch: Epoch) -> dict[str, Any]:
@@ -64,8 +83,8 @@ def digest(state: State) -> str:
 
 
 def save(state: State) -> Snapshot:
-    data = zlib.compress(json.dumps(table(state), separators=(",", ":"), ensure_ascii=False).encode("utf-8"), 1)
-    return Snapshot(state.number, state.hash, FORMAT, data)
+    text = json.dumps(table(state), separators=(",", ":"), ensure_ascii=False)
+    return Snapshot(state.number, state.hash, FORMAT, zlib.compress(text.encode("utf-8"), 1))
 
 
 def load(arena: str, snapshot: Snapshot | None) -> State | None:
@@ -86,32 +105,65 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
     for name in PLAIN:
         setattr(state, name, saved["plain"][name])
     state.settings = Settings.from_json(saved["settings"])
-    state.options = [OptionRecord(**option) for option in saved["options"]]  # before anyone asks which are present
-    for rater in saved["raters"]:
-        record = RaterRecord(**rater)
-        record.contexts = {int(k): n for k, n in rater["contexts"]}
-        state.raters[record.id] = record
-    columns = saved["tickets"]
-    columns["shown"] = map(tuple, columns["shown"])
-    tickets = [TicketRecord(*row) for row in zip(*(columns[name] for name in TICKET), strict=True)]
-    for k, row in zip(saved["voted"], zip(*(saved["votes"][name] for name in VOTE), strict=True), strict=True):
-        tickets[k].vote = VoteRecord(*row)
-    state.tickets = {ticket.id: ticket for ticket in tickets}
+    state.options = [OptionRecord(*option) for option in saved["options"]]
+    for words, contexts in saved["raters"]:
+        rater = RaterRecord(**dict(zip(RATER, words, strict=True)), contexts={int(k): n for k, n in contexts})
+        state.raters[rater.id] = rater
+    _restore_tickets(state, saved)
     tally = saved["tally"]
     state.tally = Tally.restored(tally | {name: _array(tally[name], kind) for name, kind in ARRAYS.items()})
     if saved["epoch"] is not None:
         words = saved["epoch"]
         lists = {name: tuple(words[name]) for name in ("why", "options")}
         state.epoch = Epoch(**(words | lists | {"wins": _array(words["wins"], "f8")}))
-    if state.epoch is not None and saved["chooser"] is not None:
-        if state.epoch.fingerprint != fingerprint(state.epoch.policy):
-            return state  # of another engine: the next ticket begins an epoch
+    if state.epoch is not None and not state.stale and state.epoch.fingerprint == fingerprint(state.epoch.policy):
         state.chooser = Chooser(state.epoch, state.settings)
-        state.chooser.restore(saved["chooser"])
+        state.chooser.restore(saved["chooser"])  # missing, if another engine saved it: then the log is folded
         state.chooser.differs = saved["chooser"]["differs"]
-    elif state.epoch is not None and not state.stale and state.epoch.fingerprint == fingerprint(state.epoch.policy):
-        raise ValueError("its policy is missing")  # it was saved by another engine, and this one could go on
     return state
+
+
+def _restore_tickets(state: State, saved: dict[str, Any]) -> None:
+    columns, seats = saved["tickets"], _array(saved["seats"], "i8").tolist()
+    numbers = {name: _array(columns[name], "i8").tolist() for name in TICKET_NUMBERS}
+    options = tuple(_array(saved["shown"], "i8").tolist())
+    shown = [options[start:end] for start, end in pairwise(accumulate(seats, initial=0))]
+    rows = zip(
+        columns["id"],
+        numbers["event"],
+        columns["rater"],
+        (None if context < 0 else context for context in numbers["context"]),
+        columns["stratum"],
+        shown,
+        columns["by"],
+        columns["issued"],
+        columns["expires"],
+        columns["request"],
+        (flag == 1 for flag in numbers["printed"]),
+        strict=True,
+    )
+    tickets = [TicketRecord(*row) for row in rows]
+    state.tickets = {ticket.id: ticket for ticket in tickets}
+    for ticket in tickets:
+        state.remember_ask(ticket)
+    votes = saved["votes"]
+    numbers = {name: _array(votes[name], "i8").tolist() for name in VOTE_NUMBERS}
+    flags = ([flag == 1 for flag in numbers[name]] for name in ("late", "undone"))
+    late, undone = flags
+    records = [
+        VoteRecord(event, at, ballot, counted, was_late, aside, taken_back, None if answer < 0 else answer)
+        for event, at, ballot, counted, was_late, aside, taken_back, answer in zip(
+            numbers["event"], votes["at"], votes["ballot"], votes["counted"], late, votes["aside"], undone, numbers["answer"],
+            strict=True,
+        )
+    ]  # fmt: skip
+    voted = [tickets[k] for k in _array(saved["voted"], "i8").tolist()]
+    for ticket, vote in zip(voted, records, strict=True):
+        ticket.vote = vote
+    standing = [(ticket.vote.event, ticket) for ticket in voted if ticket.vote is not None and not ticket.vote.undone]
+    for _, ticket in sorted(standing, key=lambda pair: pair[0]):
+        if ticket.rater is not None:
+            state.raters[ticket.rater].voted.append(ticket.id)
 
 
 def _array(packed: Any, kind: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arena import events as log
-from multiduel.arena.ballots import wins_of
+from multiduel.arena.ballots import spoken
 from multiduel.arena.epochs import Asked, Choice, Chooser, Epoch, Told, fingerprint
 from multiduel.arena.errors import BrokenLog
 from multiduel.arena.events import Event
@@ -37,7 +37,8 @@ class State:
         self.raters: dict[str, RaterRecord] = {}
         self.labels: dict[str, str] = {}  # label -> rater
         self.tickets: dict[str, TicketRecord] = {}
-        self.requests: dict[str, Any] = {}  # what was asked for under which request, and what came of it
+        self.asks: dict[str, list[str]] = {}  # tickets by the request that they were asked for, and the rater
+        self.requests: dict[str, Any] = {}  # other requests, and what came of them
         self.lines: dict[str, str] = {}  # line of a file -> the ticket that it voted on
         self.verdict: dict[str, Any] | None = None  # the last event of that kind: its body and number
         self.rounds = 0  # tickets that were chosen
@@ -172,7 +173,7 @@ class State:
 
     def _options_changed(self) -> None:
         self._weighed = None
-        for name in ("present", "retired"):
+        for name in ("present", "retired", "_place"):
             self.__dict__.pop(name, None)
 
     def _on_option_added(self, event: Event, body: dict[str, Any]) -> None:
@@ -242,8 +243,11 @@ class State:
             body["by"],
             event.at,
             body["expires"],
+            body.get("request"),
+            "place" in body,
         )
         self.tickets[ticket.id] = ticket
+        self.remember_ask(ticket)
         if rater is not None:
             rater.open = [one for one in rater.open if not self._expired(one, event.at)]
             rater.open.append(ticket.id)
@@ -255,10 +259,12 @@ class State:
             if self._ahead != asked:  # it was chosen elsewhere
                 self.steps.append(asked)
             self._ahead = None
-        if isinstance(body.get("place"), int):
-            self.requests.setdefault(f"print:{body['request']}", []).append(ticket.id)
-        elif body.get("request") is not None:
-            self.requests[f"ask:{body['rater']}:{body['request']}"] = ticket.id
+
+    def remember_ask(self, ticket: TicketRecord) -> None:
+        if ticket.printed:
+            self.asks.setdefault(f"print:{ticket.request}", []).append(ticket.id)
+        elif ticket.request is not None:
+            self.asks[f"{ticket.rater}:{ticket.request}"] = [ticket.id]
 
     def _expired(self, ticket: str, at: str) -> bool:
         expires = self.tickets[ticket].expires
@@ -276,7 +282,9 @@ class State:
             ticket = self.tickets[body["ticket"]]
             if rater_id is not None:
                 ticket.rater = rater_id
-        vote = VoteRecord(event.number, event.at, body["ballot"], body["counted"], body["late"], body.get("aside", ""))
+        vote = VoteRecord(
+            event.number, event.at, log.canonical(body["ballot"]), body["counted"], body["late"], body.get("aside", "")
+        )
         ticket.vote = vote
         if body.get("line") is not None:
             self.lines[body["line"]] = ticket.id
@@ -293,7 +301,7 @@ class State:
 
     def _count(self, ticket: TicketRecord, vote: VoteRecord) -> None:
         """One answer more, in the tally and for the policy."""
-        told = wins = wins_of(vote.ballot, len(ticket.shown))
+        told = wins = spoken(vote.ballot, len(ticket.shown))
         if self.settings.unit == "rater":
             told = wins.copy()
             rater = self.raters[ticket.rater or ""]
@@ -311,7 +319,7 @@ class State:
 
     def _uncount(self, ticket: TicketRecord, vote: VoteRecord) -> None:
         assert vote.answer is not None
-        wins = wins_of(vote.ballot, len(ticket.shown))
+        wins = spoken(vote.ballot, len(ticket.shown))
         self.tally.undo(self.tally.held(vote.answer, ticket.shown, wins, ticket.rater))
         vote.answer = None
         self._weigh(ticket.shown)
@@ -375,7 +383,8 @@ class State:
 
     def index(self, option: str) -> int:
         """An option's place from its id."""
-        k = int(option[1:]) - 1
-        if option[0] != "o" or not 0 <= k < len(self.options):
-            raise KeyError(option)
-        return k
+        return self._place[option]
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {option.id: k for k, option in enumerate(self.options)}

@@ -164,6 +164,20 @@ def key(
         print(access.new_key("owner", arena=found(service, named)) if named else access.new_key("server"))
 
 
+@app.command()
+def link(
+    named: Arena = "",
+    db: Db = "arena.db",
+    revoke: Annotated[bool, typer.Option("--revoke", help="Nobody joins by the links that were given out.")] = False,
+) -> None:
+    """A new open link's key, with which anyone may join."""
+    from multiduel.arena.access import Access
+
+    with service_of(existing(db)) as service:
+        access, arena = Access(service.journal.secrets), found(service, named)
+        print(f"Revoked: {access.revoke('link', arena)}." if revoke else access.new_key("link", arena=arena))
+
+
 @app.command("list")
 def arenas(db: Db = "arena.db") -> None:
     """All arenas in a database."""
@@ -199,6 +213,26 @@ def _turn(command: str, named: str, db: str) -> None:
     with service_of(existing(db)) as service:
         info = service.do(getattr(commands, command)(found(service, named)))
         print(f"{info.name} ({info.id}) is {info.status}.")
+
+
+@app.command()
+def change(
+    named: Arena = "",
+    db: Db = "arena.db",
+    policy: Annotated[str | None, typer.Option(help="Who chooses from now on.")] = None,
+    margin: Annotated[float | None, typer.Option(help="Options closer than this need not be told apart.")] = None,
+) -> None:
+    """Another policy or margin; all else is fixed."""
+    from multiduel.arena.commands import ChangeMargin, ChangePolicy
+
+    with service_of(existing(db)) as service:
+        arena = found(service, named)
+        if policy is not None:
+            service.do(ChangePolicy(arena, policy))
+        if margin is not None:
+            service.do(ChangeMargin(arena, margin))
+        settings = service.info(arena).settings
+        print(f"Policy: {settings.policy}. Margin: {settings.margin:g}.")
 
 
 @app.command()
@@ -263,7 +297,7 @@ def board(
         note = "retired" if line.retired else "best" if line.option == seen.winner else "" if line.still_in else "out"
         lines.add_row(line.name, "-" if line.retired else rank, share, f"{line.showings:,}", note)
     console().print(lines)
-    print(f"{seen.answers:,} votes by {seen.raters:,} raters; {seen.set_aside:,} set aside; {seen.status}.")
+    print(f"Votes: {seen.answers:,}, set aside: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
 
 
 @app.command()

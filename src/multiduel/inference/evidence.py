@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.arrays import Floats
+from multiduel.arrays import Flags, Floats
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.evidence import Bets, bets, least_not_refuted, log_mean_against, log_winnings
 
@@ -47,11 +47,13 @@ def fill_evidence(stakes: Bets, powers: Powers, above: Floats, ties: Floats, L: 
         against[h] = log_mean_against(L, h) if K > 1 else -math.inf
 
 
-def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, low: Floats) -> None:
-    """The lower end of the interval of every pair's P[i, j]; the upper end is 1 minus the other way round."""
+def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, known: Flags, low: Floats) -> None:
+    """The lower end of the interval of every pair's P[i, j] that is not known; the upper end is 1 minus the other way round."""
     K = low.shape[0]
     for i in range(K):
         for j in range(K):
+            if known[i, j]:
+                continue
             low[i, j] = 0.5 if i == j else least_not_refuted(above[i, j], ties[i, j], above[j, i], needed)
 
 
@@ -103,15 +105,22 @@ class Weighed(NamedTuple):
         self.against[here] = top + np.log(np.exp(bets_against - top).sum(axis=0) / max(1, len(self.against) - 1))
 
 
-def pair_intervals(above: Floats, ties: Floats, *, error: float) -> tuple[Floats, Floats]:
+def pair_intervals(
+    above: Floats, ties: Floats, *, error: float, before: tuple[Floats, Floats, Floats] | None = None
+) -> tuple[Floats, Floats]:
     """(low, high) for P[i, j], the chance that i is placed above j, ties half; each alone misses, ever, with at most ``error``.
 
     For every null p the bets against "the mean of X is at most p" are a supermartingale if it is, and so are those against "at
     least p"; each side has half the error. The interval holds the p that neither side refutes, so it misses the truth only
     if the bets against the truth ever reach 2 / error. The bets fall as p rises, hence it is an interval.
+
+    ``before`` are other counts and their lower ends, with the same error: where the counts are the same, so are the ends.
     """
-    low = np.zeros_like(above)
-    run(fill_intervals, stakes_of(0.5), above, ties, math.log(2.0 / error), low)
+    low, known = np.zeros_like(above), np.zeros(above.shape, np.bool_)
+    if before is not None and before[0].shape == above.shape:
+        same = (before[0] == above) & (before[1] == ties)
+        low, known = before[2].copy(), same & same.T
+    run(fill_intervals, stakes_of(0.5), above, ties, math.log(2.0 / error), known, low)
     return low, 1.0 - low.T
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -49,7 +50,8 @@ class Tally:
         self.answers = 0
         self._last = 0
         self._held: set[int] = set()
-        self._judged: dict[tuple[Hashable, int, int], dict[int, int]] = {}  # rater and pair -> answer -> placing, in order
+        self._judged: dict[Hashable, dict[tuple[int, int], dict[int, int]]] = {}  # by rater
+        self._asleep: dict[Hashable, Ints] = {}  # judgements of raters that have not been needed since it was restored
 
     @property
     def n_arms(self) -> int:
@@ -85,7 +87,7 @@ class Tally:
 
     def has_judged(self, rater: Hashable, i: int, j: int) -> bool:
         """Does a judgement of this pair by this rater count already? (With ``unit="rater"``; it is not kept otherwise.)"""
-        return bool(self._judged.get((rater, min(i, j), max(i, j))))
+        return (min(i, j), max(i, j)) in self._judgements(rater)
 
     def grow(self, n_arms: int) -> None:
         """More arms, of which nothing is known yet."""
@@ -96,29 +98,33 @@ class Tally:
         self.showings = np.pad(self.showings, (0, more))
 
     def _count(self, answer: Answer, sign: int) -> None:
-        here = np.array(answer.arms)
         self.answers += sign
-        self.showings[here] += sign
+        for arm in answer.arms:
+            self.showings[arm] += sign
+        said, placed = answer.said.tolist(), answer.placed.tolist()  # an answer is small: loops are quicker than arrays
+        for a, i in enumerate(answer.arms):
+            for b in range(a + 1, len(answer.arms)):
+                if said[a][b]:
+                    self._count_pair(answer, i, answer.arms[b], placed[a][b], sign)
+
+    def _count_pair(self, answer: Answer, i: int, j: int, placing: int, sign: int) -> None:
         if self.unit == "answer":
-            square = np.ix_(here, here)
-            self.above[square] += sign * (answer.placed > 0)
-            self.ties[square] += sign * (answer.said & (answer.placed == 0))
+            self._place(i, j, placing, sign)
             return
-        for a, b in np.argwhere(np.triu(answer.said, 1)):
-            i, j = answer.arms[a], answer.arms[b]
-            placing = int(answer.placed[a, b])
-            if i > j:
-                i, j, placing = j, i, -placing
-            judgements = self._judged.setdefault((answer.rater, i, j), {})
-            before = next(iter(judgements.values()), None)
-            if sign > 0:
-                judgements[answer.number] = placing
-            else:
-                del judgements[answer.number]
-                if not judgements:
-                    del self._judged[answer.rater, i, j]
-            after = next(iter(judgements.values()), None)
-            for first, change in ((before, -1), (after, 1)):  # only the first judgement counts, whichever is the first now
+        if i > j:
+            i, j, placing = j, i, -placing
+        pairs = self._judgements(answer.rater)
+        judgements = pairs.setdefault((i, j), {})
+        before = next(iter(judgements.values()), None)
+        if sign > 0:
+            judgements[answer.number] = placing
+        else:
+            del judgements[answer.number]
+            if not judgements:
+                del pairs[i, j]
+        after = next(iter(judgements.values()), None)
+        if before != after:  # only the first judgement counts, whichever is the first now
+            for first, change in ((before, -1), (after, 1)):
                 if first is not None:
                     self._place(i, j, first, change)
 
@@ -129,15 +135,22 @@ class Tally:
         else:
             self.above[(i, j) if placing > 0 else (j, i)] += change
 
+    def _judgements(self, rater: Hashable) -> dict[tuple[int, int], dict[int, int]]:
+        """What counts, or would, of this rater: pair -> answer -> placing, in order."""
+        asleep = self._asleep.pop(rater, None)
+        if asleep is not None:
+            pairs = self._judged[rater] = {}
+            for i, j, answer, placing in asleep.tolist():
+                pairs.setdefault((i, j), {})[answer] = placing
+        return self._judged.setdefault(rater, {})
+
     def saved(self) -> dict[str, Any]:
         """All of it as arrays and numbers, for ``restored``. Raters must be text."""
-        raters = sorted({str(rater) for rater, _, _ in self._judged})
-        at = {rater: k for k, rater in enumerate(raters)}
-        judged = [
-            (at[str(rater)], i, j, answer, placing)
-            for (rater, i, j), judgements in sorted(self._judged.items())
-            for answer, placing in judgements.items()
-        ]
+        rows = dict(self._asleep)
+        for rater, pairs in self._judged.items():
+            mine = [(*pair, answer, placing) for pair, said in sorted(pairs.items()) for answer, placing in said.items()]
+            rows[rater] = np.array(mine, np.int64).reshape(-1, 4)
+        raters = sorted(str(rater) for rater, mine in rows.items() if len(mine))
         return {
             "unit": self.unit,
             "answers": self.answers,
@@ -147,15 +160,19 @@ class Tally:
             "showings": self.showings,
             "held": np.array(sorted(self._held), np.int64),
             "raters": raters,
-            "judged": np.array(judged, np.int64).reshape(-1, 5),
+            "lengths": np.array([len(rows[rater]) for rater in raters], np.int64),
+            "judged": np.concatenate([rows[rater] for rater in raters]) if raters else np.zeros((0, 4), np.int64),
         }
 
     @classmethod
     def restored(cls, table: dict[str, Any]) -> Tally:
         tally = cls.of(table["above"], table["ties"], answers=table["answers"], showings=table["showings"], unit=table["unit"])
         tally._last, tally._held = int(table["last"]), set(table["held"].tolist())
-        for rater, i, j, answer, placing in table["judged"].tolist():
-            tally._judged.setdefault((table["raters"][rater], i, j), {})[answer] = placing
+        if len(table["raters"]) != len(table["lengths"]) or table["lengths"].sum() != len(table["judged"]):
+            raise BadInput("A saved tally must have as many judgements as it says.")
+        if table["raters"]:
+            parts = np.split(table["judged"], np.cumsum(table["lengths"])[:-1])
+            tally._asleep = dict(zip(table["raters"], parts, strict=True))
         return tally
 
     def _checked(self, arms: Sequence[int], wins: Any) -> tuple[tuple[int, ...], Floats]:
@@ -167,7 +184,8 @@ class Tally:
         n = len(shown)
         if len(set(shown)) < n or not all(0 <= arm < self.n_arms for arm in shown):
             raise BadInput(f"The arms of an answer must be different, from 0 to {self.n_arms - 1}. Got {shown}.")
-        if weights.shape != (n, n) or not np.isfinite(weights).all() or (weights < 0.0).any() or weights.diagonal().any():
+        good = weights.shape == (n, n) and (n == 0 or 0.0 <= weights.min() <= weights.max() < math.inf)
+        if not good or weights.diagonal().any():
             raise BadInput(f"Wins must be {n} x {n} finite numbers of at least 0, the diagonal 0. Got {weights.tolist()}.")
         return shown, weights
 

@@ -102,8 +102,17 @@ class Verdict:
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """(low, high) of every P[i, j]; all hold together, at all times."""
-        n = len(self.names)
-        return pair_intervals(*self.tally, error=min(1.0, 2.0 * math.exp(-self.pairs)) if n > 1 else 1.0)
+        return self._intervals(None)
+
+    def _intervals(self, before: Verdict | None) -> tuple[Floats, Floats]:
+        error = min(1.0, 2.0 * math.exp(-self.pairs)) if len(self.names) > 1 else 1.0
+        known = None if before is None else (*before.tally, before.intervals[0])
+        return pair_intervals(*self.tally, error=error, before=known)
+
+    def follow(self, before: Verdict | None) -> None:
+        """Take over the intervals of an earlier verdict where the counts are the same: of many pairs, few change at a time."""
+        if before is not None and before.pairs == self.pairs:
+            self.__dict__["intervals"] = self._intervals(before)
 
     @cached_property
     def copeland(self) -> tuple[Score, ...]:
@@ -222,7 +231,7 @@ answers that tell the two apart place it above.
         still_in=still_in,
         out=out,
         cycle=cycle,
-        cycle_is_certain=bool(cycle) and min(steps) >= claim.pairs,
+        cycle_is_certain=bool(cycle) and bool(min(steps) >= claim.pairs),
         alpha=alpha,
         margin=margin,
         unit=tally.unit,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any
 
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
@@ -54,13 +53,14 @@ def make_app(
         lifespan=lifespan,
         docs_url=None,  # its page would load scripts from elsewhere
         redoc_url=None,
-        dependencies=[Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))],
         redirect_slashes=False,
     )
     app.state.doors = doors
     add_handlers(app)
-    routers: tuple[Any, ...] = (routes_health.router, routes_owner.router, routes_rater.router, routes_files.router)
-    for router in routers:
+    for router in (routes_rater.router, routes_health.router):  # the busiest first: routes are looked through in their order
         app.include_router(router)
+    key = Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))  # for the document
+    for router in (routes_owner.router, routes_files.router):
+        app.include_router(router, dependencies=[key])
     site = with_pages(app, doors, demo=demo)
     return Gate(site, access=doors.access, hosts=Hosts(hosts), limits=doors.limits, metrics=doors.metrics)

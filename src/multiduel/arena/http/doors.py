@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from fastapi import Request
+from fastapi import Request, Response
 
 from multiduel.arena.access import Access, Grant
 from multiduel.arena.commands import ArenaInfo, Done, Receipt, Ticket
 from multiduel.arena.errors import Forbidden
+from multiduel.arena.exports import finite
 from multiduel.arena.http.metrics import Metrics
 from multiduel.arena.limits import Limits, Rate
 from multiduel.arena.service import Service
@@ -42,6 +44,14 @@ class Doors:
     async def read(self, function: Callable[..., T], *arguments: Any, **words: Any) -> T:
         """A read may wait for a transaction: not on the loop's time."""
         return await asyncio.to_thread(function, *arguments, **words)
+
+    async def large(self, function: Callable[[], Any]) -> Response:
+        """An answer that takes time to work out and to write down: neither on the loop's time."""
+
+        def written() -> bytes:
+            return json.dumps(finite(function()), ensure_ascii=False, allow_nan=False).encode("utf-8")
+
+        return Response(await self.read(written), media_type="application/json")
 
     async def known(self, arena: str, options: tuple[str, ...] = ()) -> Known:
         """What never changes of an arena: its question, contexts, and the contents of these options."""
@@ -77,8 +87,10 @@ class Doors:
             return state.settings.board == "always" or (state.settings.board == "verdict" and state.settled())
 
     async def receipt(self, receipt: Receipt) -> dict[str, Any]:
+        """As its rater sees it, who is not told of a quarantine: that is between the owner and the board."""
         following = None if receipt.next is None else await self.ticket(receipt.next)
-        return {"event": receipt.event, "counted": receipt.counted, "next": following}
+        counted = "counted" if receipt.counted == "aside" else receipt.counted
+        return {"event": receipt.event, "counted": counted, "next": following}
 
 
 class Known:

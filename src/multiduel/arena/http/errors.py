@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +18,13 @@ from multiduel.arena.http.doors import Unknown
 from multiduel.arena.http.models import Error
 from multiduel.inputs import BadInput
 
+SAY_AGAIN_AFTER = 10.0  # seconds until the log repeats why it is unavailable
 MEANING = {
     400: "This is no request that can be read.",
     401: "A key is needed, or the key is not known.",
     403: "The key is not good for this.",
     404: "There is no such thing.",
+    408: "Its body did not come in time.",
     409: "It contradicts what is already so.",
     413: "More than may be sent.",
     421: "Addressed to another host.",
@@ -39,7 +43,9 @@ class TooOften(Exception):
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """For a route's entry in the OpenAPI document; what any request may meet is among them."""
-    return {status: {"model": Error, "description": MEANING[status]} for status in sorted({400, 413, 421, 429, 503, *statuses})}
+    return {
+        status: {"model": Error, "description": MEANING[status]} for status in sorted({400, 408, 413, 421, 429, 503, *statuses})
+    }
 
 
 def file(kind: str, words: str) -> dict[int | str, dict[str, Any]]:
@@ -57,7 +63,7 @@ def said(status: int, sentence: str, *, wait: float = 0.0) -> JSONResponse:
 def add_handlers(app: FastAPI) -> None:
     for kind, status in ((BadInput, 422), (Conflict, 409), (NotFound, 404), (Unknown, 401), (Forbidden, 403)):
         app.add_exception_handler(kind, _as(status))
-    app.add_exception_handler(Unavailable, lambda request, error: said(503, MEANING[503], wait=1.0))
+    app.add_exception_handler(Unavailable, _unavailable())
     app.add_exception_handler(TooOften, lambda request, error: said(429, str(error), wait=getattr(error, "wait", 1.0)))
     app.add_exception_handler(
         BrokenLog, lambda request, error: said(500, "This arena's log is damaged. Its owner can verify it.")
@@ -65,6 +71,20 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _other)
     app.add_exception_handler(Exception, lambda request, error: said(500, "Something went wrong here. The server's log has it."))
+
+
+def _unavailable() -> Any:
+    """Why is the operator's business: a line in the server's log, not one for every retry."""
+    said_last: list[Any] = ["", -math.inf]
+
+    def answer(request: Request, error: Exception) -> JSONResponse:
+        now = time.monotonic()
+        if str(error) != said_last[0] or now > said_last[1] + SAY_AGAIN_AFTER:
+            said_last[:] = [str(error), now]
+            logging.getLogger("multiduel.arena").error("Answered 503: %s", error)
+        return said(503, MEANING[503], wait=1.0)
+
+    return answer
 
 
 def _as(status: int) -> Any:

@@ -32,10 +32,6 @@ HEADERS = (  # unless an answer has its own
 _TOO_LARGE = "A request body may have at most {:,} bytes here."
 
 
-class TooLarge(Exception):
-    """More came than was allowed."""
-
-
 class Gate:
     """Around the application. ``scope["grant"]`` is what the caller's key is good for, or None without a key. The key comes from
     the header, or at pages from a cookie."""
@@ -73,13 +69,14 @@ class Gate:
         if many != 1 or not self.hosts.allows(headers[b"host"].decode("latin-1")):
             return await self._refuse(answer, "host", 421, "This server does not go by that name.")
         address = (scope.get("client") or ("unknown", 0))[0]
-        caller, now = address, time.monotonic()
+        caller, now, costly = address, time.monotonic(), False
         key, cookie = _key(headers.get(b"authorization")), None
         if key is None:
             key = cookie = cookie_key(scope["path"], headers.get(b"cookie"))
         if key is not None:
             grant = self.access.remembered(key)
-            if grant is None and (wait := self._wrong.wait(address, now=now)):
+            costly = self.access.costly(key)
+            if costly and (wait := self._wrong.wait(address, now=now)):
                 return await self._refuse(answer, "key", 429, "Too many wrong keys. Try again later.", wait)
             if grant is not None:
                 caller = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
@@ -88,7 +85,7 @@ class Gate:
         try:
             scope["grant"] = await self._grant(key)
         except Forbidden as error:
-            if cookie is None or not scope["path"].startswith("/vote/"):  # a rater's key costs nothing to check
+            if costly:
                 self._wrong.take(address, now=now)
             if cookie is None:
                 return await self._refuse(answer, "key", 401, str(error))
@@ -110,26 +107,35 @@ class Gate:
         stated = headers.get(b"content-length", b"0")
         if not stated.isdigit() or len(stated) > 18 or int(stated) > most:
             return await self._refuse(answer, "size", 413, _TOO_LARGE.format(most))
-        came = 0
+        came, whole = 0, False
 
         async def counted() -> Message:
-            nonlocal came
-            message = await receive()
+            nonlocal came, whole
+            if whole:
+                return await receive()  # until the caller hangs up
+            try:
+                message = await asyncio.wait_for(receive(), self.limits.patience)
+            except TimeoutError:
+                answer.instead = 408, "The rest of the request did not come."
+                return {"type": "http.disconnect"}
             came += len(message.get("body", b""))
+            whole = not message.get("more_body", False)
             if came > most:
-                raise TooLarge
+                answer.instead = 413, _TOO_LARGE.format(most)  # whatever the application makes of a body that ends here
+                return {"type": "http.disconnect"}
             return message
 
         try:
             await self.app(scope, counted, answer)
-        except TooLarge:
-            if not answer.started:
-                await self._refuse(answer, "size", 413, _TOO_LARGE.format(most))
         except Exception:
-            if answer.started:
-                raise
-            await answer.refuse(500, "Something went wrong here. It is written down in the server's log.")
-            raise  # for the server's log
+            if answer.instead is None:
+                if not answer.started:
+                    await answer.refuse(500, "Something went wrong here. The server's log has it.")
+                raise  # for the server's log
+        if answer.instead is not None:
+            self.metrics.refused("size" if answer.instead[0] == 413 else "slow")
+            if not answer.started:
+                await answer.refuse(*answer.instead)
 
     async def _refuse(self, answer: Answer, why: str, status: int, sentence: str, wait: float = 0.0) -> None:
         self.metrics.refused(why)
@@ -141,8 +147,13 @@ class Answer:
 
     def __init__(self, send: Send) -> None:
         self._send, self.status, self.started = send, 500, False
+        self.instead: tuple[int, str] | None = None  # status and sentence that take the place of what the application says
 
     async def __call__(self, message: Message) -> None:
+        if self.instead is None:
+            await self._pass(message)
+
+    async def _pass(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started, self.status = True, message["status"]
             headers = list(message.get("headers", ()))
@@ -157,10 +168,10 @@ class Answer:
             headers.append((b"retry-after", str(math.ceil(wait)).encode()))
         if status == 401:
             headers.append((b"www-authenticate", b"Bearer"))
-        if status in (413, 421):
+        if status in (408, 413, 421):
             headers.append((b"connection", b"close"))  # the rest of the body is not read
-        await self({"type": "http.response.start", "status": status, "headers": headers})
-        await self({"type": "http.response.body", "body": body})
+        await self._pass({"type": "http.response.start", "status": status, "headers": headers})
+        await self._pass({"type": "http.response.body", "body": body})
 
 
 def _key(header: bytes | None) -> str | None:

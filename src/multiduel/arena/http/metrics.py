@@ -33,7 +33,7 @@ class Metrics:
             row[-1] += seconds
 
     def refused(self, why: str) -> None:
-        """At the gate: host, rate, size, busy, key."""
+        """At the gate: host, rate, size, slow, busy, key."""
         with self._lock:
             self._refused[why] += 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
@@ -53,9 +52,10 @@ class ContentIn(Body):
         if self.content is not None:
             return make_content(self.kind, self.content)
         try:
-            return make_content(self.kind, base64.b64decode(self.base64 or "", validate=True))
-        except binascii.Error:
+            data = base64.b64decode(self.base64 or "", validate=True)
+        except ValueError:
             raise BadInput("'base64' of a content must be base64.") from None
+        return make_content(self.kind, data)
 
 
 class OptionIn(Body):

@@ -52,7 +52,7 @@ async def votes(
     await doors.known(arena)  # or there is none
     command = batch.command(arena, dry_run=dry_run == "1")
     answer = await doors.do(command) if command.lines else c.ImportReport(True, command.dry_run, ())
-    return JSONResponse(plain(batches.report(batch, answer)))
+    return await doors.large(lambda: plain(batches.report(batch, answer)))
 
 
 @router.post(
@@ -99,9 +99,7 @@ async def log_csv(request: Request, arena: m.Arena) -> Any:
     return StreamingResponse(log_table(doors.service.journal.stream(arena)), media_type=CSV)
 
 
-@router.post(
-    "/import", response_model=m.ArenaOut, responses=refusals(401, 403, 409, 422), openapi_extra=_wants("application/x-ndjson")
-)
+@router.post("/import", response_model=m.ArenaOut, responses=refusals(401, 403, 409, 422), openapi_extra=_wants("text/plain"))
 async def import_log(request: Request) -> Any:
     """A log that was exported, as an arena of this server (server's key). Its keys do not come with it."""
     as_server(request)

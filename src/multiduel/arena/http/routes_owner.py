@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse
 
 from multiduel.arena import commands as c
 from multiduel.arena.errors import Forbidden
-from multiduel.arena.exports import finite
 from multiduel.arena.http import models as m
 from multiduel.arena.http.doors import arena_out, as_owner, as_server, doors_of, grant_of, plain
 from multiduel.arena.http.errors import refusals
@@ -107,7 +106,7 @@ async def board(request: Request, arena: m.Arena) -> Any:
             raise Forbidden("This needs the key of this arena's owner or of a rater.")
         if not await doors.read(doors.shows_board, arena):
             raise Forbidden("The board is not shown to raters now.")
-    return JSONResponse(finite((await doors.read(doors.service.board, arena)).to_json()))
+    return await doors.large(lambda: doors.service.board(arena).to_json())
 
 
 # ---- raters
@@ -127,7 +126,7 @@ async def raters(request: Request, arena: m.Arena) -> Any:
     """Each rater's votes, agreement with the others, and speed."""
     as_owner(request, arena)
     doors = doors_of(request)
-    return JSONResponse({"raters": [finite(plain(one)) for one in await doors.read(doors.service.raters, arena)]})
+    return await doors.large(lambda: {"raters": [plain(one) for one in doors.service.raters(arena)]})
 
 
 @router.post("/arenas/{arena}/raters/{rater}/quarantine", response_model=m.ReceiptOut, responses=USUAL)

@@ -18,6 +18,9 @@ from multiduel.arena.http.errors import TooOften, file, refusals
 from multiduel.arena.options import Content
 
 router = APIRouter(tags=["raters"])
+KEYED: dict[str, Any] = {
+    "openapi_extra": {"security": [{"HTTPBearer": []}]}
+}  # said here, as a dependency would cost time with every vote
 
 # Contents come from others: nothing in them may run, load or be framed elsewhere.
 CONTENT_HEADERS = {
@@ -29,7 +32,22 @@ CONTENT_HEADERS = {
 }
 
 
-@router.post("/arenas/{arena}/join", response_model=m.RaterKeyOut, status_code=201, responses=refusals(401, 403, 404, 409, 422))
+@router.put("/tickets/{ticket}/vote", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422), **KEYED)
+async def vote(request: Request, ticket: m.TicketId, body: Annotated[m.BallotIn, Body()], next: m.Flag = "0") -> Any:
+    """The vote on a ticket: acknowledged when it is durable. Sent again, the same answer; another vote is a conflict (409).
+
+    With `next=1` the answer brings the next ticket, from the same transaction.
+    """
+    doors, grant, arena = doors_of(request), grant_of(request), arena_of(ticket)
+    if not grant.owns(arena) and not (grant.role == "rater" and grant.arena == arena):
+        raise Forbidden("This needs the key of the ticket's rater.")
+    command = Vote(ticket, body.model_dump(), next=next == "1", rater=grant.rater)
+    return JSONResponse(await doors.receipt(await doors.do(command)))
+
+
+@router.post(
+    "/arenas/{arena}/join", response_model=m.RaterKeyOut, status_code=201, responses=refusals(401, 403, 404, 409, 422), **KEYED
+)
 async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
     """A new rater, by an open link (its key as the bearer)."""
     if not grant_of(request).joins(arena):
@@ -50,7 +68,9 @@ async def admit_by_link(request: Request, arena: str, label: str, asked: str) ->
     return rater, await doors.read(doors.access.new_key, "rater", arena=arena, rater=rater)
 
 
-@router.post("/arenas/{arena}/tickets", response_model=m.TicketOut | m.DoneOut, responses=refusals(401, 403, 404, 409, 422))
+@router.post(
+    "/arenas/{arena}/tickets", response_model=m.TicketOut | m.DoneOut, responses=refusals(401, 403, 404, 409, 422), **KEYED
+)
 async def ask(request: Request, arena: m.Arena, body: m.AskIn) -> Any:
     """The next ticket, or the reason why there is none. Asked again under the same request, the same ticket."""
     doors, rater = doors_of(request), as_rater(request, arena)
@@ -58,7 +78,7 @@ async def ask(request: Request, arena: m.Arena, body: m.AskIn) -> Any:
     return JSONResponse(await doors.ticket(await doors.do(command)))
 
 
-@router.get("/tickets/{ticket}", response_model=m.TicketOut, responses=refusals(401, 403, 404, 422))
+@router.get("/tickets/{ticket}", response_model=m.TicketOut, responses=refusals(401, 403, 404, 422), **KEYED)
 async def look(request: Request, ticket: m.TicketId) -> Any:
     """A ticket again, by its rater or the arena's owner."""
     doors, grant, arena = doors_of(request), grant_of(request), arena_of(ticket)
@@ -87,20 +107,7 @@ def served_as(content: Content) -> str:
     return content.type if content.kind in ("image", "audio") else "text/plain; charset=utf-8"
 
 
-@router.put("/tickets/{ticket}/vote", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422))
-async def vote(request: Request, ticket: m.TicketId, body: Annotated[m.BallotIn, Body()], next: m.Flag = "0") -> Any:
-    """The vote on a ticket: acknowledged when it is durable. Sent again, the same answer; another vote is a conflict (409).
-
-    With `next=1` the answer brings the next ticket, from the same transaction.
-    """
-    doors, grant, arena = doors_of(request), grant_of(request), arena_of(ticket)
-    if not grant.owns(arena) and not (grant.role == "rater" and grant.arena == arena):
-        raise Forbidden("This needs the key of the ticket's rater.")
-    command = Vote(ticket, body.model_dump(), next=next == "1", rater=grant.rater)
-    return JSONResponse(await doors.receipt(await doors.do(command)))
-
-
-@router.post("/arenas/{arena}/undo", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422))
+@router.post("/arenas/{arena}/undo", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422), **KEYED)
 async def undo(request: Request, arena: m.Arena, body: m.UndoIn) -> Any:
     """The rater's last vote is taken back; the answer brings a ticket that shows the same."""
     doors, rater = doors_of(request), as_rater(request, arena)

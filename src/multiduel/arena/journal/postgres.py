@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from multiduel.arena.errors import Unavailable
 from multiduel.arena.journal.migrations import statements
-from multiduel.arena.journal.sql import SqlJournal, first_line
+from multiduel.arena.journal.sql import SqlJournal
 from multiduel.inputs import BadInput
 
 PATIENCE = "30s"  # to wait for another process's transaction
+STALLED = "300s"  # a process that does nothing in its transaction for so long is cut off, so that others can go on
 MIGRATING = 7_291_001  # number of the lock that one process at a time holds while it makes tables
 
 
@@ -27,17 +27,13 @@ class PostgresJournal(SqlJournal):
         self._psycopg = _psycopg()
         self.errors = (self._psycopg.Error,)
         self.url = url
-        try:
-            self._migrate()
-        except self.errors as error:
-            self.close()
-            raise Unavailable(f"The database cannot be reached: {first_line(error)}.") from error
+        self._migrate()
 
     def _open(self) -> Any:
         connection = self._psycopg.connect(self.url, connect_timeout=10, prepare_threshold=2)
         connection.execute("SET synchronous_commit = on")  # whatever the server's default: "done" means durable
         connection.execute(f"SET lock_timeout = '{PATIENCE}'")
-        connection.execute(f"SET idle_in_transaction_session_timeout = '{PATIENCE}'")
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{STALLED}'")
         connection.commit()
         return connection
 

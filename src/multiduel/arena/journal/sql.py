@@ -1,4 +1,4 @@
-"""What both databases have in common: the statements. A connection per thread; a transaction locks one arena."""
+"""What both databases have in common: the statements. A few connections are shared; a transaction locks one arena."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from multiduel.arena.events import Event
 from multiduel.arena.journal import ArenaRow, Secret, Snapshot
 
 PAGE = 5000  # events read at once
+CONNECTIONS = 6  # at once, of a process: the writer and a few who read
 COLUMNS = "number, kind, at, body, hash"
+SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number"
 
 
 class SqlTransaction:
@@ -23,7 +25,7 @@ class SqlTransaction:
         self._journal, self._connection, self._arena = journal, connection, arena
 
     def since(self, number: int) -> list[Event]:
-        return self._journal.rows_since(self._connection, self._arena, number, None)
+        return [log.read(*row) for row in self._journal.run(self._connection, SINCE, (self._arena, number))]
 
     def append(self, events: Sequence[Event]) -> None:
         rows = [(self._arena, event.number, event.kind, event.at, event.text, event.hash) for event in events]
@@ -61,8 +63,8 @@ class SqlJournal(ABC):
     errors: tuple[type[Exception], ...]  # the database's own
 
     def __init__(self) -> None:
-        self._mine = threading.local()
-        self._all: list[Any] = []
+        self._free: list[Any] = []  # connections that nobody uses at the moment
+        self._seats = threading.BoundedSemaphore(CONNECTIONS)
         self._guard = threading.Lock()
         self.secrets = SqlSecrets(self)
 
@@ -79,16 +81,6 @@ class SqlJournal(ABC):
     @abstractmethod
     def _statement(self, statement: str) -> str: ...
 
-    def connection(self) -> Any:
-        """This thread's own."""
-        connection = getattr(self._mine, "connection", None)
-        if connection is None:
-            connection = self._open()
-            self._mine.connection = connection
-            with self._guard:
-                self._all.append(connection)
-        return connection
-
     def run(self, connection: Any, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         cursor = connection.execute(self._statement(statement), values)
         return list(cursor.fetchall()) if cursor.description else []
@@ -97,36 +89,37 @@ class SqlJournal(ABC):
         connection.cursor().executemany(self._statement(statement), rows)
 
     @contextmanager
-    def _whole(self) -> Iterator[Any]:
-        """A transaction: all of it or nothing. A connection that failed is given up; the next call makes a new one."""
-        try:
-            connection = self.connection()
+    def borrowed(self) -> Iterator[Any]:
+        """A connection for a moment. One that failed is not given back; the next who needs one makes a new one."""
+        with self._seats:
+            connection = None
             try:
-                self._begin(connection)
+                with self._guard:
+                    connection = self._free.pop() if self._free else None
+                connection = self._open() if connection is None else connection
                 yield connection
-                self._commit(connection)
-            except BaseException:
-                with suppress(*self.errors):
-                    connection.rollback()
+            except BaseException as error:
+                if connection is not None:
+                    with suppress(*self.errors):
+                        connection.rollback()
+                    with suppress(*self.errors):
+                        connection.close()
+                if isinstance(error, self.errors):
+                    raise Unavailable(f"The journal cannot be used at the moment: {first_line(error)}.") from error
                 raise
-        except self.errors as error:
-            raise self._unavailable(error) from error
+            with self._guard:
+                self._free.append(connection)
+
+    @contextmanager
+    def _whole(self) -> Iterator[Any]:
+        """A transaction: all of it or nothing."""
+        with self.borrowed() as connection:
+            self._begin(connection)
+            yield connection
+            self._commit(connection)
 
     def _commit(self, connection: Any) -> None:
         connection.commit()
-
-    def _unavailable(self, error: Exception) -> Unavailable:
-        self._give_up()
-        return Unavailable(f"The journal cannot be used at the moment: {first_line(error)}.")
-
-    def _give_up(self) -> None:
-        connection = getattr(self._mine, "connection", None)
-        if connection is not None:
-            self._mine.connection = None
-            with self._guard, suppress(ValueError):
-                self._all.remove(connection)
-            with suppress(*self.errors):
-                connection.close()
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._whole() as connection:
@@ -154,16 +147,9 @@ class SqlJournal(ABC):
         rows = self.query(f"SELECT id, name, request, created FROM arenas WHERE {column} = ?", (value,))
         return ArenaRow(*rows[0]) if rows else None
 
-    def rows_since(self, connection: Any, arena: str, since: int, limit: int | None) -> list[Event]:
-        query = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number"
-        values: tuple[Any, ...] = (arena, since)
-        if limit is not None:
-            query, values = f"{query} LIMIT ?", (*values, limit)
-        return [log.read(*row) for row in self.run(connection, query, values)]
-
     def events(self, arena: str, since: int = 0, limit: int | None = None) -> list[Event]:
-        with self._whole() as connection:
-            return self.rows_since(connection, arena, since, limit)
+        rows = self.query(SINCE, (arena, since)) if limit is None else self.query(f"{SINCE} LIMIT ?", (arena, since, limit))
+        return [log.read(*row) for row in rows]
 
     def stream(self, arena: str, since: int = 0) -> Iterator[Event]:
         """All events from there on, page by page."""
@@ -191,7 +177,8 @@ class SqlJournal(ABC):
             return None
         number, hash, format, data, sha256 = rows[0]
         known = self.query("SELECT hash FROM events WHERE arena = ? AND number = ?", (arena, number))
-        if hashlib.sha256(bytes(data)).hexdigest() != sha256 or [tuple(row) for row in known] != [(hash,)]:
+        of_this_log = [tuple(row) for row in known] == [(hash,)]
+        if not of_this_log or isinstance(data, str) or hashlib.sha256(bytes(data)).hexdigest() != sha256:
             return None
         return Snapshot(number, hash, format, bytes(data))
 
@@ -200,8 +187,7 @@ class SqlJournal(ABC):
 
     def close(self) -> None:
         with self._guard:
-            connections, self._all = self._all, []
-        self._mine = threading.local()
+            connections, self._free = self._free, []
         for connection in connections:
             with suppress(*self.errors):
                 connection.close()

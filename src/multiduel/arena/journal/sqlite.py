@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import suppress
 from typing import Any
 
+from multiduel.arena.errors import Unavailable
 from multiduel.arena.journal.migrations import statements
 from multiduel.arena.journal.sql import SqlJournal
 from multiduel.inputs import BadInput
@@ -28,10 +29,12 @@ class SqliteJournal(SqlJournal):
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         try:
-            self._migrate(self.connection())
-        except sqlite3.DatabaseError as error:
-            self.close()
-            raise BadInput(f"'{path}' cannot be used as a journal: {error}.") from None
+            with self.borrowed() as connection:
+                self._migrate(connection)
+        except Unavailable as error:
+            if isinstance(error.__cause__, sqlite3.OperationalError):
+                raise  # locked, or the disk is full: later, perhaps
+            raise BadInput(f"'{path}' cannot be used as a journal: {error.__cause__}.") from None
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
@@ -44,27 +47,19 @@ class SqliteJournal(SqlJournal):
         if mode != "wal":
             raise BadInput(f"'{self.path}' must lie on a disk where SQLite's write-ahead log works. It answered '{mode}'.")
         connection.execute("BEGIN IMMEDIATE")
-        try:
-            (present,) = connection.execute("PRAGMA user_version").fetchone()
-            (others,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
-            if present == 0 and others:
-                raise BadInput(f"'{self.path}' is another program's database.")
-            for version, statement in statements("sqlite", present):
-                connection.execute(statement)
-                connection.execute(f"PRAGMA user_version={version}")
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            self.close()
-            raise
+        (present,) = connection.execute("PRAGMA user_version").fetchone()
+        (others,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if present == 0 and others:
+            raise BadInput(f"'{self.path}' is another program's database.")
+        for version, statement in statements("sqlite", present):
+            connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={version}")
+        connection.execute("COMMIT")
 
     def query(self, statement: str, values: Any = ()) -> list[Any]:
         """Reading needs no lock: a statement sees the last commit."""
-        try:
-            return self.run(self.connection(), statement, values)
-        except sqlite3.Error as error:
-            raise self._unavailable(error) from error
+        with self.borrowed() as connection:
+            return self.run(connection, statement, values)
 
     def _begin(self, connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")

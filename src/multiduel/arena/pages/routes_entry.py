@@ -55,13 +55,15 @@ async def enter(request: Request) -> Response:
     doors, fields = doors_of(request), await form_of(request)
     address, now = request.client.host if request.client else "unknown", time.monotonic()
     wrong: Any = request.app.state.wrong_keys
-    if wait := wrong.wait(address, now=now):
-        raise TooOften("Too many wrong keys. Try again later.", wait)
     key = fields.get("key", "").strip().rpartition("/")[2]  # a whole link will do
+    costly = doors.access.costly(key)
+    if costly and (wait := wrong.wait(address, now=now)):
+        raise TooOften("Too many wrong keys. Try again later.", wait)
     try:
         grant = await doors.read(doors.access.check, key)
     except Forbidden:
-        wrong.take(address, now=now)
+        if costly:
+            wrong.take(address, now=now)
         return page(request, "home.html", status=403, wrong="This key is not known here. Please copy all of it.")
     if grant.role == "link":
         asked, label = fields.get("request", ""), fields.get("label", "")

@@ -1,0 +1,407 @@
+"""The arena measured: durable votes per second, long logs, and a thousand simulated raters.
+
+    python benchmarks/arena.py measure [speed long raters]   into benchmarks/arena.json
+    python benchmarks/arena.py page                          the section "Measured" of docs/arena.md, from there
+
+``speed`` has PostgreSQL too where Debian's package is installed. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
+``raters`` needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+from arena_wire import Server, Wire
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+STORE = HERE / "arena.json"
+PAGE = HERE.parent / "docs" / "arena.md"
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+RATERS, VOTES = 32, 4000
+
+
+def keep(name, part):
+    store = json.loads(STORE.read_text()) if STORE.exists() else {}
+    STORE.write_text(json.dumps(store | {name: part}, indent=1) + "\n")
+
+
+def some_options(K):
+    return [{"name": f"option {k}", "kind": "text", "content": f"{k}"} for k in range(K)]
+
+
+# ---- durable votes per second
+
+
+@contextlib.contextmanager
+def databases(folder):
+    """Name -> a function that gives a new database."""
+    from tests.arena.a_postgres import a_postgres, why_not
+
+    counter = iter(range(100))
+    found = {"SQLite": lambda: f"{folder}/speed{next(counter)}.db"}
+    if why_not():
+        print(f"PostgreSQL: left out, {why_not()}")
+        yield found
+        return
+    with a_postgres() as server:
+        import psycopg
+
+        def new():
+            name = f"speed{next(counter)}"
+            with psycopg.connect(server.url, autocommit=True) as connection:
+                connection.execute(f"CREATE DATABASE {name}")
+            return server.url.replace("/postgres?", f"/{name}?")
+
+        yield found | {"PostgreSQL": new}
+
+
+def speed():
+    """32 raters without a pause; transactions shared, and one per vote, in turns, so that the machine's other work hits both."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, databases(folder) as found:
+        for name, new in found.items():
+            for turn in range(2):
+                for together in (None, 1) if turn == 0 else (1, None):
+                    row = {"database": name, "together": together or "any", **asyncio.run(load(new(), together))}
+                    print(row, flush=True)
+                    rows.append(row)
+    return rows
+
+
+async def load(db, together):
+    server = Server(db, together=together)
+    try:
+        owner = server.owner(some_options(20), slate_size=4, go_on=True, seed=1)
+        keys = [str(owner.admit(f"rater {k}").key) for k in range(RATERS)]
+        wires = [await Wire(server.port).open() for _ in keys]
+        await stream(wires, keys, owner.arena, 400)  # warm
+        before, cpu, own, start = server.counters(), server.cpu(), time.process_time(), time.perf_counter()
+        waits = await stream(wires, keys, owner.arena, VOTES)
+        seconds, own = time.perf_counter() - start, time.process_time() - own
+        cpu, after = server.cpu() - cpu, server.counters()
+        commits = after["multiduel_commits_total"] - before["multiduel_commits_total"]
+        commands = after["multiduel_commands_total"] - before["multiduel_commands_total"]
+        return {
+            "votes": len(waits),
+            "votes_per_second": len(waits) / seconds,
+            "p50_ms": 1e3 * float(np.quantile(waits, 0.5)),
+            "p99_ms": 1e3 * float(np.quantile(waits, 0.99)),
+            "server_cpu_ms_per_vote": 1e3 * cpu / len(waits),
+            "client_cpu_ms_per_vote": 1e3 * own / len(waits),
+            "requests_per_commit": commands / commits,
+            "load_average": os.getloadavg()[0],
+        }
+    finally:
+        server.stop()
+
+
+async def stream(wires, keys, arena, votes):
+    """Seconds that each vote waited for its acknowledgement, which brings the next ticket."""
+    left, waits = iter(range(votes)), []
+
+    async def rate(k):
+        rng = random.Random(k)
+        wire, key = wires[k], keys[k]
+        ticket = json.loads(await wire.call("POST", f"/arenas/{arena}/tickets", key, {}))
+        for _ in left:
+            order = rng.sample(range(ticket["places"]), ticket["places"])
+            start = time.perf_counter()
+            came = await wire.call("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", key, {"rank": [[p] for p in order]})
+            waits.append(time.perf_counter() - start)
+            ticket = json.loads(came)["next"]
+
+    await asyncio.gather(*(rate(k) for k in range(len(wires))))
+    return waits
+
+
+# ---- a long log
+
+
+def long():
+    """100,000 votes of 500 raters on 200 options; then asks, and starts with and without a snapshot."""
+    from multiduel.arena import AdmitRater, Ask, Create, Open, Service, Settings, Vote, connect
+    from multiduel.arena.options import Option, make_content
+
+    K, votes, raters = 200, 100_000, 500
+    rng = random.Random(1)
+    strength = [1.5 - 3.0 * k / K for k in range(K)]
+    with tempfile.TemporaryDirectory() as folder:
+        db = f"{folder}/long.db"
+        service = Service(connect(db))
+        options = [Option(f"option {k}", (make_content("text", f"{k}"),)) for k in range(K)]
+        arena = service.do(Create("long", Settings(slate_size=4, go_on=True, seed=1), options)).id
+        service.do(Open(arena))
+        ids = [service.do(AdmitRater(arena, f"rater {k}")) for k in range(raters)]
+        tickets = [service.submit(Ask(arena, rater, "first")) for rater in ids]
+        tickets = [ticket.result() for ticket in tickets]
+        start, begun = time.process_time(), time.perf_counter()
+        for _ in range(votes // raters):
+            answers = [service.submit(Vote(ticket.id, ballot(rng, strength, ticket.options), next=True)) for ticket in tickets]
+            tickets = [answer.result().next for answer in answers]
+        build = (time.process_time() - start, time.perf_counter() - begun)
+        asks, whole = [], []
+        for k in range(300):
+            ticket = tickets[k % raters]
+            service.do(Vote(ticket.id, ballot(rng, strength, ticket.options)))
+            start = time.process_time()
+            tickets[k % raters] = service.do(Ask(arena, ids[k % raters], f"ask {k}"))
+            asks.append(time.process_time() - start)
+            start = time.process_time()
+            receipt = service.do(Vote(tickets[k % raters].id, ballot(rng, strength, tickets[k % raters].options), next=True))
+            whole.append(time.process_time() - start)
+            tickets[k % raters] = receipt.next
+        events = service.info(arena).events
+        service.close()
+        with_snapshot, without = started(db, arena), started(db, arena, drop=True)
+        row = {
+            "K": K,
+            "votes": votes + 600,
+            "events": events,
+            "megabytes": os.path.getsize(db) / 1e6,
+            "build_cpu_ms_per_vote": 1e3 * build[0] / votes,
+            "build_seconds": build[1],
+            "ask_cpu_ms": 1e3 * statistics.median(asks),
+            "ask_cpu_ms_99": 1e3 * float(np.quantile(asks, 0.99)),
+            "vote_and_next_cpu_ms": 1e3 * statistics.median(whole),
+            "start_with_snapshot": with_snapshot,
+            "start_without": without,
+        }
+    print(row, flush=True)
+    return row
+
+
+def ballot(rng, strength, shown):
+    places = sorted(range(len(shown)), key=lambda p: -(strength[int(shown[p][1:]) - 1] + gumbel(rng)))
+    return {"rank": [[p] for p in places]}
+
+
+def gumbel(rng):
+    return -float(np.log(-np.log(rng.uniform(1e-300, 1.0))))
+
+
+def started(db, arena, *, drop=False):
+    """CPU and wall seconds until the arena answers with a ticket, in a process that has its kernels loaded."""
+    from multiduel.arena import AdmitRater, Ask, Service, connect
+
+    journal = connect(db)
+    if drop:
+        journal.drop_snapshots()
+    start, wall = time.process_time(), time.perf_counter()
+    service = Service(journal)
+    service.info(arena)
+    answered = time.process_time() - start, time.perf_counter() - wall
+    service.do(Ask(arena, service.do(AdmitRater(arena, f"late {drop}")), "first"))
+    asked = time.process_time() - start, time.perf_counter() - wall
+    service.close()
+    return {
+        "cpu_seconds": answered[0],
+        "seconds": answered[1],
+        "cpu_seconds_to_a_ticket": asked[0],
+        "seconds_to_a_ticket": asked[1],
+    }
+
+
+# ---- a thousand raters
+
+
+def raters(runs=3):
+    """Votes until the verdict, by raters who see nothing but what the API shows them, and how far forecasts were off."""
+    import multiduel as md
+
+    problem = md.read_csv(Path(os.environ["MULTIDUEL_DATA"]) / "llmfao_bt_59.csv")
+    u = np.log(problem.matrix[:, 0] / problem.matrix[0, :])
+    rows = []
+    for run in range(runs):
+        with tempfile.TemporaryDirectory() as folder:
+            rows.append(asyncio.run(a_thousand(f"{folder}/raters.db", u, run)))
+        print({name: value for name, value in rows[-1].items() if name != "looks"}, flush=True)
+        keep("raters", rows)
+    return rows
+
+
+async def a_thousand(db, u, run):
+    server = Server(db)
+    try:
+        owner = server.owner(some_options(len(u)), slate_size=4, seed=run + 1)
+        wires = [await Wire(server.port).open() for _ in range(RATERS)]
+        admit = f"/arenas/{owner.arena}/raters"
+        keys = []
+        for first in range(0, 1000, RATERS):
+            calls = [
+                wire.call("POST", admit, str(owner.key), {"label": f"rater {first + k}"})
+                for k, wire in enumerate(wires)
+                if first + k < 1000
+            ]
+            keys += [json.loads(answer)["key"] for answer in await asyncio.gather(*calls)]
+        rng, idle, done, votes, looks = random.Random(run), list(range(1000)), asyncio.Event(), 0, []
+
+        async def rate(wire):
+            """Whoever is idle comes, sees one ticket, ranks it, and leaves."""
+            nonlocal votes
+            while not done.is_set():
+                rater = idle.pop(rng.randrange(len(idle)))
+                ticket = json.loads(await wire.call("POST", f"/arenas/{owner.arena}/tickets", keys[rater], {}))
+                if "done" in ticket:
+                    assert ticket["done"] == "settled", ticket
+                    done.set()
+                    return
+                shown = [int(await wire.call("GET", content["url"], keys[rater])) for content in ticket["contents"]]
+                order = sorted(range(len(shown)), key=lambda p: -(u[shown[p]] + gumbel(rng)))
+                await wire.call("PUT", f"/tickets/{ticket['ticket']}/vote", keys[rater], {"rank": [[p] for p in order]})
+                votes += 1
+                idle.append(rater)
+
+        async def look():
+            at = 400
+            while not done.is_set():
+                await asyncio.sleep(0.05)
+                if votes >= at:
+                    board = await asyncio.to_thread(owner.board)
+                    at = votes * 1.25
+                    if board["forecast_range"] and not board["settled"]:
+                        low, likely, high = board["forecast_range"]
+                        looks.append({"at": board["answers"], "low": low, "likely": likely, "high": high})
+
+        await asyncio.gather(look(), *(rate(wire) for wire in wires))
+        board = owner.board()
+        log = [json.loads(line) for line in owner.log().splitlines()]
+        verdict = next(event for event in log if event.get("kind") == "verdict")  # the first
+        report = owner.verify()
+        named = int(next(line["name"] for line in board["lines"] if line["option"] == board["winner"]).split()[1])
+        return {
+            "run": run,
+            "votes_to_the_verdict": verdict["body"]["answers"],
+            "votes_in_all": board["answers"],
+            "right": named == int(np.argmax(u)),
+            "raters_who_voted": sum(line["votes"] > 0 for line in owner.raters()),
+            "verified": report["good"],
+            "looks": looks,
+        }
+    finally:
+        server.stop()
+
+
+# ---- the page
+
+
+def page():
+    store = json.loads(STORE.read_text())
+    parts = [
+        section(store[name])
+        for name, section in (("speed", speed_words), ("long", long_words), ("raters", raters_words))
+        if name in store
+    ]
+    text = PAGE.read_text()
+    before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(parts) + f"{END}{after}")
+
+
+def speed_words(rows):
+    head = (
+        "database",
+        "votes per transaction",
+        "votes/s",
+        "p50",
+        "p99",
+        "server, CPU/vote",
+        "client, CPU/vote",
+        "requests/commit",
+    )
+    lines = [
+        paragraph(
+            f"{RATERS} raters without a pause, each vote answered, when it is durable, with the next ticket (K = 20, m = 4).",
+            "Server, database and raters (a thin client) share two cores.",
+            "CPU time is that of the server's process; PostgreSQL's own is not in it.",
+        ),
+        f"| {' | '.join(head)} |",
+        "|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, together in dict.fromkeys((row["database"], row["together"]) for row in rows):
+        some = [row for row in rows if (row["database"], row["together"]) == (name, together)]
+        best = max(some, key=lambda row: row["votes_per_second"])
+        cells = (
+            name,
+            "as they come" if together == "any" else "one",
+            f"{best['votes_per_second']:,.0f}",
+            f"{best['p50_ms']:.0f} ms",
+            f"{best['p99_ms']:.0f} ms",
+            f"{best['server_cpu_ms_per_vote']:.2f} ms",
+            f"{best['client_cpu_ms_per_vote']:.2f} ms",
+            f"{best['requests_per_commit']:.1f}",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    busy = max(row["load_average"] for row in rows)
+    return "\n".join([*lines, "", f"The better of two runs each, in turns; the machine's load average was up to {busy:.0f}.", ""])
+
+
+def long_words(row):
+    snapshot, fold = row["start_with_snapshot"], row["start_without"]
+    return paragraph(
+        f"With {row['K']} options and {row['votes']:,} votes in the log ({row['events']:,} events, {row['megabytes']:.0f} MB),",
+        f"an ask takes {row['ask_cpu_ms']:.1f} ms (99 %: {row['ask_cpu_ms_99']:.1f} ms),",
+        f"a vote with its next ticket {row['vote_and_next_cpu_ms']:.1f} ms.",
+        f"A start takes {snapshot['cpu_seconds']:.1f} s with a snapshot and {fold['cpu_seconds']:.1f} s without one",
+        f"(to the first ticket {snapshot['cpu_seconds_to_a_ticket']:.1f} s and {fold['cpu_seconds_to_a_ticket']:.1f} s).",
+        "All CPU time.",
+    )
+
+
+def raters_words(rows):
+    ends = sorted(row["votes_to_the_verdict"] for row in rows)
+    looks = [(look, row["votes_to_the_verdict"] - look["at"]) for row in rows for look in row["looks"]]
+    looks = [(look, took) for look, took in looks if took > 0]
+    ratios = sorted(took / look["likely"] for look, took in looks)
+    within = sum(look["low"] <= took <= look["high"] for look, took in looks)
+    words = [
+        "1,000 simulated raters on the 59 models of llmfao (m = 4, challengers, rankings by Plackett and Luce),",
+        "who see only what the API shows them:",
+        f"{', '.join(f'{end:,}' for end in ends)} votes to the verdict in {len(rows)} runs,",
+        f"median {statistics.median(ends):,.0f}; [without a server](verdicts.md) the median is {without_a_server():,.0f}.",
+        f"The right model was named in {sum(row['right'] for row in rows)} of {len(rows)},",
+        f"and {sum(row['verified'] for row in rows)} of {len(rows)} logs were verified.",
+    ]
+    if ratios:
+        words += [
+            f"Of {len(ratios)} forecasts on the way,",
+            f"what it then took was {statistics.median(ratios):.2f} times what was thought likely",
+            f"(median; {ratios[0]:.2f} to {ratios[-1]:.2f}), and lay within the range, made to hold 80 %, in {within}.",
+        ]
+    return paragraph(*words)
+
+
+def paragraph(*words):
+    return textwrap.fill(" ".join(words), 130, break_long_words=False) + "\n"
+
+
+def without_a_server():
+    rows = json.loads((HERE / "verdicts.json").read_text())["answers"]
+    return next(row["answers_50"] for row in rows if (row["K"], row["policy"], row["m"]) == (59, "challengers", 4))
+
+
+PARTS = {"speed": speed, "long": long, "raters": raters}
+
+
+def main():
+    if sys.argv[1:2] == ["page"]:
+        page()
+    elif sys.argv[1:2] == ["measure"]:
+        for name in sys.argv[2:] or PARTS:
+            keep(name, PARTS[name]())
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
