@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from multiduel.arena.errors import Forbidden, Unavailable
 from multiduel.arena.events import time_of
-from multiduel.arena.http.doors import Doors, as_owner, doors_of
+from multiduel.arena.http.doors import Doors, Unknown, as_owner, doors_of
 from multiduel.arena.pages import charts
 from multiduel.arena.pages.render import HEADERS, fragment, page
 from multiduel.arena.pages.routes_vote import rater_of
@@ -83,6 +83,8 @@ async def _look(request: Request) -> tuple[Doors, str, bool]:
     """May this visitor see it? Whether as the owner."""
     doors, arena = doors_of(request), request.path_params["arena"]
     if request.url.path.startswith("/own/"):
+        if request.scope.get("grant") is None:
+            raise Unknown("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
         as_owner(request, arena)
         return doors, arena, True
     rater_of(request)
