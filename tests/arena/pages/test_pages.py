@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 
 import pytest
 
@@ -147,6 +149,25 @@ def test_a_rater_who_has_judged_all_is_told_so(call):
     ticket = re.search(r'name="ticket" value="([^"]+)"', page)[1]
     fields = {"token": visitor.token(page), "ticket": ticket, "action": "vote", "place-0": "1", "place-1": "2"}
     assert "You have judged all that is open" in visitor("POST", f"/vote/{arena}", fields).text
+
+
+def test_no_vote_waits_for_a_forecast(rater, monkeypatch):
+    visitor, arena = rater
+    asked, go_on = threading.Event(), threading.Event()
+    board = visitor.call.service.board
+
+    def slow(arena):
+        asked.set()
+        assert go_on.wait(60)
+        return board(arena)
+
+    monkeypatch.setattr(visitor.call.service, "board", slow)
+    visitor.call.app.app.pages.state.forecasts._known.clear()
+    assert "being worked out" in visitor("GET", f"/vote/{arena}").text and asked.wait(60)
+    go_on.set()
+    end = time.monotonic() + 60
+    while "too early to say how many more decide it" not in visitor("GET", f"/vote/{arena}").text:
+        assert time.monotonic() < end
 
 
 def test_a_link_followed_twice_is_one_rater(call):

@@ -5,30 +5,46 @@ from __future__ import annotations
 import threading
 import time
 
+from multiduel.arena.errors import BrokenLog, Refused, Unavailable
 from multiduel.arena.http.doors import Doors
 from multiduel.arena.pages.render import plural
 
 KEPT = 3.0  # seconds: a forecast is a range, which one vote hardly moves
+UNKNOWN = "how many more decide it is being worked out"
 
 
 class Forecasts:
-    """The last one of each arena."""
+    """The last one of each arena. A new one is worked out beside: no vote waits for it."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[float, str]] = {}
+        self._working: set[str] = set()
         self._lock = threading.Lock()
 
     def words(self, doors: Doors, arena: str) -> str:
         with self._lock:
-            at, words = self._known.get(arena, (-KEPT, ""))
-            if time.monotonic() - at < KEPT:
+            at, words = self._known.get(arena, (-KEPT, UNKNOWN))
+            if time.monotonic() - at < KEPT or arena in self._working:
                 return words
+            self._working.add(arena)
+        threading.Thread(target=self._work, args=(doors, arena), name="multiduel-forecast", daemon=True).start()
+        return words
+
+    def _work(self, doors: Doors, arena: str) -> None:
+        words = UNKNOWN
+        try:
             board = doors.service.board(arena)
-            early = board.forecast_range is None
-            words = "too early to say how many more decide it" if early else f"{board.forecast} by all decide it"
-            words = "it is decided" if board.settled else words
-            self._known[arena] = (time.monotonic(), words)
-            return words
+            words = "too early to say how many more decide it"
+            if board.settled:
+                words = "it is decided"
+            elif board.forecast_range is not None:
+                words = f"{board.forecast} by all decide it"
+        except (Refused, Unavailable, BrokenLog):  # the next one who asks tries again
+            pass
+        finally:
+            with self._lock:
+                self._known[arena] = (time.monotonic(), words)
+                self._working.discard(arena)
 
 
 def progress_of(doors: Doors, forecasts: Forecasts, arena: str, rater: str) -> str:
