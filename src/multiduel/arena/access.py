@@ -92,8 +92,8 @@ class Access:
         form = _FORM.fullmatch(key)
         if form is None:
             raise Forbidden("This is no key of an arena.")
-        begin, arena, name, secret = form.groups()
-        role = next(role for role, beginning in KINDS.items() if beginning == begin)
+        _, arena, name, secret = form.groups()
+        role, _ = role_and_arena(key)
         found = self._secrets.get(arena, role, name)
         with self._lock:
             _, _, seen = self._good.get(_digest(key), (None, 0.0, ""))
@@ -124,6 +124,14 @@ class Access:
         form = _FORM.fullmatch(key)
         with self._lock:
             return form is not None and form[1] in (KINDS[role] for role in SLOW) and _digest(key) not in self._good
+
+
+def role_and_arena(key: str) -> tuple[str, str]:
+    """What a key says of itself, whether it is good or not."""
+    form = _FORM.fullmatch(key)
+    if form is None:
+        raise Forbidden("This is no key of an arena. Please copy all of it.")
+    return next(role for role, beginning in KINDS.items() if beginning == form[1]), form[2]
 
 
 def _digest(key: str) -> bytes:

@@ -17,6 +17,8 @@ from multiduel.arena.http.errors import add_handlers
 from multiduel.arena.http.gate import Gate
 from multiduel.arena.http.warming import warm_up
 from multiduel.arena.limits import Hosts, Limits
+from multiduel.arena.pages.demo import Demo
+from multiduel.arena.pages.site import with_pages
 from multiduel.arena.service import Service
 
 DESCRIPTION = """Options are compared by raters until it is certain which is best. Keys go into the header
@@ -31,8 +33,9 @@ def make_app(
     limits: Limits | None = None,
     public: bool = False,
     close: bool = True,
+    demo: Demo | None = None,
 ) -> Gate:
-    """An ASGI application. ``close`` closes the service at the end."""
+    """An ASGI application. ``close`` closes the service at the end; ``demo`` adds its pages."""
     doors = Doors(service, Access(service.journal.secrets), limits or Limits(), public=public)
 
     @asynccontextmanager
@@ -59,4 +62,5 @@ def make_app(
     key = Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))  # for the document
     for router in (routes_owner.router, routes_files.router):
         app.include_router(router, dependencies=[key])
-    return Gate(app, access=doors.access, hosts=Hosts(hosts), limits=doors.limits, metrics=doors.metrics)
+    site = with_pages(app, doors, demo=demo)
+    return Gate(site, access=doors.access, hosts=Hosts(hosts), limits=doors.limits, metrics=doors.metrics)

@@ -14,6 +14,7 @@ from multiduel.arena.access import Access, Grant
 from multiduel.arena.errors import Forbidden, Unavailable
 from multiduel.arena.http.metrics import Metrics
 from multiduel.arena.limits import Hosts, Limits, Rate
+from multiduel.arena.pages.sessions import cookie_key
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -32,7 +33,8 @@ _TOO_LARGE = "A request body may have at most {:,} bytes here."
 
 
 class Gate:
-    """Around the application. ``scope["grant"]`` is what the caller's key is good for, or None without a key."""
+    """Around the application. ``scope["grant"]`` is what the caller's key is good for, or None without a key. The key comes from
+    the header, or at pages from a cookie."""
 
     def __init__(self, app: Any, *, access: Access, hosts: Hosts, limits: Limits, metrics: Metrics) -> None:
         self.app, self.access, self.hosts, self.limits, self.metrics = app, access, hosts, limits, metrics
@@ -68,7 +70,9 @@ class Gate:
             return await self._refuse(answer, "host", 421, "This server does not go by that name.")
         address = (scope.get("client") or ("unknown", 0))[0]
         caller, now, costly = address, time.monotonic(), False
-        key = _key(headers.get(b"authorization"))
+        key, cookie = _key(headers.get(b"authorization")), None
+        if key is None:
+            key = cookie = cookie_key(scope["path"], headers.get(b"cookie"))
         if key is not None:
             grant = self.access.remembered(key)
             costly = self.access.costly(key)
@@ -83,9 +87,12 @@ class Gate:
         except Forbidden as error:
             if costly:
                 self._wrong.take(address, now=now)
-            return await self._refuse(answer, "key", 401, str(error))
+            if cookie is None:
+                return await self._refuse(answer, "key", 401, str(error))
+            key, scope["grant"] = None, None  # a page says how to come in
         except Unavailable:
             return await answer.refuse(503, "The server cannot look keys up at the moment. Try again.", wait=1.0)
+        scope["key"] = key
         await self._inside_limits(scope, receive, answer, headers)
 
     async def _grant(self, key: str | None) -> Grant | None:

@@ -50,17 +50,22 @@ async def vote(request: Request, ticket: m.TicketId, body: Annotated[m.BallotIn,
 )
 async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
     """A new rater, by an open link (its key as the bearer)."""
-    doors = doors_of(request)
     if not grant_of(request).joins(arena):
         raise Forbidden("This needs the key of an open link of this arena.")
+    rater, key = await admit_by_link(request, arena, body.label, body.request or uuid.uuid4().hex)
+    return JSONResponse({"rater": rater, "key": key}, 201)
+
+
+async def admit_by_link(request: Request, arena: str, label: str, asked: str) -> tuple[str, str]:
+    """A new rater's id and key. Asked again under the same request it is the same rater, with another key."""
+    doors = doors_of(request)
     address = request.client.host if request.client else "unknown"
     if doors.public and (wait := doors.joins.take(address, now=time.monotonic())):
         raise TooOften("Too many raters join from this address. Try again later.", wait)
-    asked = body.request or uuid.uuid4().hex
     apart = hashlib.sha256(asked.encode()).hexdigest()[:6]  # two Adas are two raters
-    label = f"{body.label.strip()[:150]} ({apart})" if body.label.strip() else ""
-    rater = await doors.do(AdmitRater(arena, label, request=f"join {asked}"))
-    return JSONResponse({"rater": rater, "key": await doors.read(doors.access.new_key, "rater", arena=arena, rater=rater)}, 201)
+    known = f"{label.strip()[:150]} ({apart})" if label.strip() else ""
+    rater = await doors.do(AdmitRater(arena, known, request=f"join {asked}"))
+    return rater, await doors.read(doors.access.new_key, "rater", arena=arena, rater=rater)
 
 
 @router.post(

@@ -6,6 +6,7 @@ import logging
 
 from multiduel.arena.epochs import warm
 from multiduel.arena.http.doors import Doors
+from multiduel.inference import Tally, forecast
 
 
 def warm_up(doors: Doors) -> None:
@@ -19,6 +20,7 @@ def warm_up(doors: Doors) -> None:
                 policies.add(info.settings.policy)
         for policy in sorted(policies):
             warm(policy)
+        forecast(Tally.of([[0, 30], [30, 0]]))  # which boards ask for
     except Exception as error:  # it serves without; but it must be seen
         doors.why_not_ready = "The kernels could not be loaded. The server's log says why."
         logging.getLogger("multiduel.arena").exception("The kernels could not be loaded: %s", error)

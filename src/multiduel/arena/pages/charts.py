@@ -1,0 +1,129 @@
+"""Charts as SVG, made on the server. Colours come from the style sheet, so that they follow light and dark; every chart stands
+beside a table with its numbers, and is hidden from screen readers, which read the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from markupsafe import Markup, escape
+
+from multiduel.arrays import Floats
+
+MOST_SQUARES = 24  # options in a heat map; of more, the best
+NUMBERS = 12  # options up to which squares hold numbers
+BINS = 60
+
+
+def _svg(width: float, height: float, inside: str, kind: str = "") -> Markup:
+    size = f' width="{width:g}" height="{height:g}"' if kind == "heat" else ""
+    made = (
+        f'<svg class="chart {kind}"{size} viewBox="0 0 {width:g} {height:g}" aria-hidden="true" focusable="false">{inside}</svg>'
+    )
+    return Markup(made)
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def interval(value: float, low: float, high: float) -> Markup:
+    """A point in its interval, from 0 to 1, with the middle marked."""
+    if math.isnan(value):
+        return Markup("")
+    x = [_n(4 + 192 * share) for share in (low, value, high)]
+    inside = (
+        '<line class="axis" x1="4" x2="196" y1="12" y2="12"/><line class="half" x1="100" x2="100" y1="2" y2="22"/>'
+        f'<line class="range" x1="{x[0]}" x2="{x[2]}" y1="12" y2="12"/><circle class="point" cx="{x[1]}" cy="12" r="4.5"/>'
+    )
+    return _svg(200, 24, inside, "interval")
+
+
+def bar(share: float) -> Markup:
+    made = [
+        f'<rect class="{kind}" width="{_n(width)}" height="8" y="4" rx="4"/>'
+        for kind, width in (("none", 100), ("bar", 100 * share))
+    ]
+    return _svg(100, 16, "".join(made), "interval")
+
+
+def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:
+    """Shares of the comparisons in which the option of the row was placed above that of the column, ties counting half."""
+    n = len(names)
+    side = 44.0 if n <= NUMBERS else 26.0
+    left = 10.0 + 6.6 * max((min(len(name), 22) for name in names), default=0) + 24.0
+    parts: list[str] = []
+    for i, name in enumerate(names):
+        y = 26 + side * (i + 0.5)
+        words = name if len(name) <= 22 else name[:21] + "…"
+        number = f'<tspan class="faint"> {i + 1}</tspan>'
+        parts.append(f'<text x="{_n(left - 10)}" y="{_n(y + 4)}" text-anchor="end">{escape(words)}{number}</text>')
+        parts.append(f'<text class="faint" x="{_n(left + side * (i + 0.5))}" y="18" text-anchor="middle">{i + 1}</text>')
+        for j in range(n):
+            if i != j:
+                parts.append(
+                    _square(left + side * j, 26 + side * i, side - 2, above[i, j], above[j, i], ties[i, j], n <= NUMBERS)
+                )
+    return _svg(left + side * n + 2, 28 + side * n, "".join(parts), "heat")
+
+
+def share_of(won: float, lost: float, level: float) -> float:
+    """Not a number, if the two never met."""
+    met = won + lost + level
+    return (won + 0.5 * level) / met if met else math.nan
+
+
+def _square(x: float, y: float, size: float, won: float, lost: float, level: float, number: bool) -> str:
+    share = share_of(won, lost, level)
+    place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(size)}" height="{_n(size)}" rx="3"'
+    if math.isnan(share):
+        return f'<rect class="none" {place}/>'
+    strength = 0.08 + 1.84 * abs(share - 0.5)
+    more = share >= 0.5
+    kind, opacity = ("more", strength) if more else ("less", 0.35 * strength)
+    square = f'<rect class="{kind}" fill-opacity="{opacity:.2f}" {place}/>'
+    if not number:
+        return square
+    on = ' class="on"' if more and strength > 0.6 else ""
+    return f'{square}<text{on} x="{_n(x + size / 2)}" y="{_n(y + size / 2 + 4)}" text-anchor="middle">{100 * share:.0f}</text>'
+
+
+def times_binned(times: Sequence[float], bins: int = BINS) -> list[tuple[datetime, int]]:
+    """(end of a span, votes up to it), spans alike.
+
+    >>> [total for _, total in times_binned([0.0, 1.0, 9.0, 10.0], bins=2)]
+    [2, 4]
+    """
+    if not times:
+        return []
+    first, last = min(times), max(times)
+    step = max(last - first, 1.0) / bins
+    counts = [0] * bins
+    for at in times:
+        counts[min(int((at - first) / step), bins - 1)] += 1
+    total, ends = 0, []
+    for k, here in enumerate(counts):
+        total += here
+        ends.append((datetime.fromtimestamp(first + step * (k + 1), UTC), total))
+    return ends
+
+
+def over_time(binned: Sequence[tuple[datetime, int]]) -> Markup:
+    """Votes so far, against time."""
+    if not binned:
+        return Markup("")
+    most = binned[-1][1]
+    n = len(binned)
+    points = [(44.0, 152.0)] + [(44 + 640 * (k + 1) / n, 152 - 132 * total / most) for k, (_, total) in enumerate(binned)]
+    line = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+    long = (binned[-1][0] - binned[0][0]).total_seconds() > 86_400
+    form = "%d %b" if long else "%H:%M"
+    inside = (
+        f'<line class="axis" x1="44" x2="684" y1="152" y2="152"/><polygon class="area" points="44,152 {line} 684,152"/>'
+        f'<polyline class="line" points="{line}"/><text class="faint" x="38" y="24" text-anchor="end">{most:,}</text>'
+        '<text class="faint" x="38" y="156" text-anchor="end">0</text>'
+        f'<text class="faint" x="44" y="172">{binned[0][0]:{form}}</text>'
+        f'<text class="faint" x="684" y="172" text-anchor="end">{binned[-1][0]:{form}} UTC</text>'
+    )
+    return _svg(700, 180, inside, "times")

@@ -1,0 +1,57 @@
+"""Options from what an owner pastes: a list with an option per line, blocks between lines of ---, a CSV or JSONL."""
+
+from __future__ import annotations
+
+import re
+
+from multiduel.arena.options import LEAST_OPTIONS, MOST_NAME, Option, check_options, make_content, read_lines
+from multiduel.inputs import BadInput
+
+MOST_WORDS = 60  # characters of a name that is made from a text
+_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
+_RULE = re.compile(r"^\s*-{3,}\s*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}\s+(.+)$")
+
+
+def read_pasted(written: str, *, least: int = LEAST_OPTIONS) -> tuple[tuple[Option, ...], tuple[str, ...]]:
+    """The options and contexts that are meant.
+
+    >>> [option.name for option in read_pasted("- Good morning.\\n- Hello!\\n")[0]]
+    ['Good morning.', 'Hello!']
+    >>> [option.name for option in read_pasted("# warm\\nDear all,\\nhello.\\n---\\n# cold\\nYou.\\n")[0]]
+    ['warm', 'cold']
+    """
+    written = written.lstrip("\ufeff").strip("\n")
+    first = written.partition("\n")[0].strip().lower()
+    if first.startswith("{"):
+        return read_lines(written, format="jsonl", least=least)
+    columns = [cell.strip().strip('"') for cell in first.split(",")]
+    if "name" in columns and "content" in columns:
+        return read_lines(written + "\n", format="csv", least=least)
+    if _RULE.search(written):
+        options = [_block(block, k) for k, block in enumerate(_blocks(written), 1)]
+    else:
+        lines = [_MARK.sub("", line).strip() for line in written.splitlines()]
+        options = [Option(_name(line, k), (make_content("text", line),)) for k, line in enumerate(filter(None, lines), 1)]
+    if not options:
+        raise BadInput("Paste the options: one per line, or longer ones with a line of --- between them.")
+    check_options(options, least=least)
+    return tuple(options), ()
+
+
+def _blocks(written: str) -> list[str]:
+    return [block.strip("\n") for block in _RULE.split(written) if block.strip()]
+
+
+def _block(block: str, number: int) -> Option:
+    """A heading in its first line is the name, which raters do not see."""
+    first, _, rest = block.strip().partition("\n")
+    heading = _HEADING.match(first)
+    if heading and rest.strip():
+        return Option(heading[1].strip()[:MOST_NAME], (make_content("markdown", rest.strip("\n")),))
+    return Option(_name(first, number), (make_content("markdown", block),))
+
+
+def _name(line: str, number: int) -> str:
+    plain = "".join(letter if letter.isprintable() else " " for letter in line).strip()
+    return plain if 0 < len(plain) <= MOST_WORDS else f"{number}: {plain[:MOST_WORDS]}…"

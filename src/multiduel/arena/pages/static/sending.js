@@ -1,0 +1,61 @@
+// Votes reach the server once, however often they are sent: they stay in the browser until it has answered.
+export class Sender {
+  constructor(arena, token, say) {
+    this.arena = arena;
+    this.token = token;
+    this.say = say;
+    this.place = `multiduel unsent ${arena}`;
+    addEventListener("online", () => this.hurry?.());
+  }
+
+  get unsent() {
+    try { return JSON.parse(localStorage.getItem(this.place)); } catch { return null; }
+  }
+
+  keep(what) {
+    try {
+      if (what) localStorage.setItem(this.place, JSON.stringify(what)); else localStorage.removeItem(this.place);
+    } catch { /* a browser that keeps nothing: it is still sent from here */ }
+  }
+
+  // `what`: {path, body}. Sent until the server says something about it.
+  async send(what) {
+    this.keep(what);
+    for (let wait = 1; ; wait = Math.min(2 * wait, 15)) {
+      const answer = await this.once(what.path, what.body);
+      if (answer) {
+        if (answer.status !== 401) this.keep(null); // who comes in again sends it then
+        this.say("");
+        return answer;
+      }
+      this.say("No connection. Your vote is kept in this browser and is sent again.");
+      await new Promise((done) => {
+        this.hurry = done;
+        setTimeout(done, wait * 1000);
+      });
+    }
+  }
+
+  // An answer, or null if there was none that says what became of it.
+  async once(path, body) {
+    const give_up = new AbortController();
+    const late = setTimeout(() => give_up.abort(), 20000);
+    try {
+      const method = body === undefined ? "GET" : "POST";
+      const answer = await fetch(`/vote/${this.arena}/${path}`, {
+        method,
+        headers: { Accept: "application/json", "Content-Type": "application/json", "X-Token": this.token },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: give_up.signal,
+      });
+      if (answer.status >= 500 || answer.status === 429) return null;
+      return { status: answer.status, ...(await answer.json()) };
+    } catch {
+      return null;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+}
+
+export const newRequest = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");

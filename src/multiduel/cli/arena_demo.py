@@ -1,0 +1,37 @@
+"""``multiduel arena demo``: a page is there before the server is."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from multiduel.cli.starting import Starting
+from multiduel.inputs import BadInput
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def demo(
+    port: Annotated[int, typer.Option(help="0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+) -> None:
+    """A worked example with simulated raters, on this machine: vote, and watch the board. Nothing is kept."""
+    try:
+        listening = socket.create_server(("127.0.0.1", port), backlog=128)
+    except (OSError, OverflowError) as error:
+        raise BadInput(f"'--port' must be one that is free on this machine, 0 to 65535. Got {port}: {error}.") from None
+    starting = Starting(listening)
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}/demo"
+    print(f"{address} (Ctrl-C stops it; nothing is kept)")
+    sys.stdout.flush()
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    from multiduel.arena.demo import serve_demo
+
+    serve_demo(listening, starting.hand_over)
