@@ -35,7 +35,6 @@ PUBLISHED_VARIANCE = {
 RUCB_1 = "multi-rucb-alpha-1-01"
 BASELINES = ("if2", "btm", "savage", "scb")
 ALPHAS = {"alpha-1": "alpha = 1", "alpha-0": "alpha = 0", "alpha-minus-1": "alpha = -1"}  # in ids, and in words
-MACHINES = {"kl-ucb": "KL-UCB", "thompson": "Thompson", "ucb": "UCB"}
 Panels = Mapping[str, Panel]
 Theorem = Callable[[Floats, Experiment], theory.Bound]
 
@@ -139,11 +138,6 @@ def _feedback_gain(panels: Panels, wanted: tuple[float, float]) -> list[Comparis
             comparisons.append(_ratio(panels[name], f"{ours}-{alpha}", f"{theirs}-{alpha}", reading, wanted))
     if "reading-long" in panels:
         comparisons.append(_ratio(panels["reading-long"], ours, theirs, _long(panels), wanted))
-    if "reading-machines" in panels:
-        panel = panels["reading-machines"]
-        for machine, words in MACHINES.items():
-            reading = f"{words} at T = {panel.experiment.horizon:,}"
-            comparisons.append(_ratio(panel, f"{ours}-{machine}", f"{theirs}-{machine}", reading, wanted))
     return comparisons
 
 

@@ -238,9 +238,7 @@ def _variances(panels: Mapping[str, Panel]) -> list[Block]:
             if line.id in published and line.result.runs > 1:
                 ours = estimate_variance(line.final)
                 theirs = "-" if generated(panels[name].experiment) else number(published[line.id])
-                known = (
-                    ours.high < 100.0 * ours.value
-                )  # else a run or two are so far off that there is no telling how large it is
+                known = ours.high < 100.0 * ours.value  # else a few runs are so far off that none can say
                 between = f"{number(ours.low)} to {number(ours.high)}" if known else f"above {number(ours.low)}"
                 cells = (number(ours.value), between, theirs)
                 rows.append((title(panels[name]), line.label, str(line.result.runs), *cells, str(estimate(line.final))))
