@@ -252,4 +252,5 @@ def _die_with_the_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    json.dump({address["key"]: _witness(address) for address in json.load(sys.stdin)}, sys.stdout)
+    answer, sys.stdout = sys.stdout, sys.stderr  # what a policy's file prints is no part of the answer
+    json.dump({address["key"]: _witness(address) for address in json.load(sys.stdin)}, answer)

@@ -72,7 +72,8 @@ class Subject:
         return policy
 
     def simulate(self, problem: Problem | Floats, **options: Any) -> Result:
-        return simulate(self.name, problem, **options, **self.words)
+        result: Result = simulate(self.name, problem, **options, **self.words)
+        return result
 
 
 def coins(P: Floats, arms: tuple[int, ...], rng: random.Random) -> Floats:

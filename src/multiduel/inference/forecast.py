@@ -37,7 +37,6 @@ RIDGE = 1.0  # strengths are thought to spread by about 1
 class Forecast(NamedTuple):
     """Answers still needed for a verdict, or too early to say.
 
-    >>> from multiduel import Tally, forecast
     >>> forecast(Tally(3)).too_early
     True
     """

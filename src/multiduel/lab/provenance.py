@@ -27,7 +27,7 @@ def code_digest(*policies: str) -> str:
 
 def provenance(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:
     """Where the numbers come from. The fingerprint stands for all that decides them."""
-    facts = {
+    facts: dict[str, Any] = {
         "parameters": _parameters(experiment, problem),
         "seed": experiment.seed,
         "version": multiduel.__version__,

@@ -35,8 +35,8 @@ def swept(entry: Any) -> list[Any]:
                 f"'{name}' of a contender must be a value, or a list of 1 to {MOST} of them in all. Got {len(values)}."
             )
     contenders = []
-    for values in itertools.product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
+    for picked in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, picked, strict=True))
         own = {name: value for name, value in chosen.items() if name != "slate_size"}
         words = [f"{'m' if name == 'slate_size' else name} = {value}" for name, value in chosen.items()]
         id = "-".join([str(entry.get("id") or _name(entry)), *(_kebab(word) for word in words)])

@@ -91,5 +91,5 @@ def play(task: Task, watch: Callable[[float], None] | None = None) -> Result:
                 round_one = {**task.options, "horizon": 1, "checkpoints": [1], "runs": 1}
                 compile_seconds = simulate(task.policy, task.problem, **round_one, **task.params).compile_seconds
                 _ready.add(kind)
-    result = simulate(task.policy, task.problem, **task.options, progress=watch, **task.params)
+    result: Result = simulate(task.policy, task.problem, **task.options, progress=watch, **task.params)
     return replace(result, compile_seconds=compile_seconds)

@@ -16,8 +16,8 @@ from multiduel.problems.problem import Problem
 class EstimatedProblem(Problem):
     """A Problem like any other (theory, ``simulate`` and the lab take it), with what is known of how far off it may be.
 
-    >>> tables = {name: np.full((2, 2), value) for name, value in (("low", 0.4), ("high", 0.8), ("judgements", 9.0))}
-    >>> EstimatedProblem(np.array([[0.5, 0.7], [0.3, 0.5]]), **tables).winner
+    >>> P = np.array([[0.5, 0.7], [0.3, 0.5]])
+    >>> EstimatedProblem(P, low=P - 0.1, high=P + 0.1, judgements=np.full((2, 2), 90.0)).winner
     0
     """
 
