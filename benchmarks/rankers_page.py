@@ -13,7 +13,9 @@ def write(store, template, path):
     for data in ("MQ2008", "text"):
         first = next((row for row in rows if row["data"] == data), None)
         words = (
-            f"{' and '.join(first['pair'])}, which agree on {first['agreement']:.0%} of the first ten slots" if first else "two that were not measured yet"
+            f"{' and '.join(first['pair'])}, which agree on {first['agreement']:.0%} of the first ten slots"
+            if first
+            else "two that were not measured yet"
         )
         text = text.replace(f"@@pair_{data}@@", words)
     path.write_text(text.replace("@@default@@", default(rows)))
