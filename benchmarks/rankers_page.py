@@ -13,7 +13,9 @@ def write(store, template, path):
     for data in ("MQ2008", "text"):
         first = next((row for row in rows if row["data"] == data), None)
         words = (
-            f"{' and '.join(first['pair'])}, which agree on {first['agreement']:.0%} of the first ten slots" if first else NOT_YET
+            f"{' and '.join(first['pair'])}, which agree on {first['agreement']:.0%} of the first ten slots"
+            if first
+            else "two that were not measured yet"
         )
         text = text.replace(f"@@pair_{data}@@", words)
     path.write_text(text.replace("@@default@@", default(rows)))
@@ -41,9 +43,9 @@ def fairness(rows):
         cells = [off(of[m][what]) if m in of else "" for what in ("random", "shifted", "equal") for m in (2, 4, 8)]
         lines.append([f"`{name}`", *cells])
     sizes = [f"{what}, m = {m}" for what in ("random, MQ2008", "random, shifted", "equal rankers") for m in (2, 4, 8)]
-    users = sorted({row["users"] for row in rows}, reverse=True)
-    note = f"{users[0]:,} users each; `optimised` and `greedy` {users[-1]:,}."
-    return f"{table(' | '.join(['method', *sizes]), lines)}\n\n{note}"
+    users = {name: next(row["users"] for row in rows if row["method"] == name) for name in names}
+    note = ", ".join(f"`{name}` {count:,}" for name, count in users.items())
+    return f"{table(' | '.join(['method', *sizes]), lines)}\n\nUsers: {note}. {missing(names)}"
 
 
 def sensitivity(rows):
@@ -56,7 +58,13 @@ def sensitivity(rows):
                 row = next((row for row in rows if (row["data"], row["m"], row["method"]) == (data, m, name)), None)
                 cells.append("" if row is None else needed(row))
         lines.append([f"`{name}`", *cells])
-    return table(" | ".join(["method", *(f"{data}, m = {m}" for data in ("MQ2008", "text") for m in (2, 4, 8))]), lines)
+    head = " | ".join(["method", *(f"{data}, m = {m}" for data in ("MQ2008", "text") for m in (2, 4, 8))])
+    return f"{table(head, lines)}\n\n{missing(names)}"
+
+
+def missing(names):
+    left = [f"`{name}`" for name in ALL if name not in names]
+    return f"Not measured yet: {', '.join(left)}." if left else ""
 
 
 def needed(row):
@@ -66,6 +74,16 @@ def needed(row):
     return f"{row['needed']:,.0f} ({row['z_per_1000']:.1f})"
 
 
+ALL = (
+    "neutral-team-draft",
+    "team-draft",
+    "probabilistic",
+    "probabilistic-drawn",
+    "optimised",
+    "pairwise",
+    "greedy",
+    "balanced",
+)
 FAIR = ("neutral-team-draft", "team-draft", "probabilistic", "probabilistic-drawn", "optimised")
 
 
@@ -77,6 +95,8 @@ def default(rows):
     scores = {}
     for name in FAIR:
         of = {(row["data"], row["m"]): max(row["z_per_1000"], 0.01) for row in rows if row["method"] == name}
+        if set(of) != settings:
+            continue
         product = 1.0
         for setting in settings:
             product *= of[setting]

@@ -29,7 +29,7 @@ METHODS: dict[str, Callable[[int, int, int], Any]] = {
 TWO_ONLY = ("balanced",)
 WHOLE_CLICKS = ("probabilistic", "pairwise", "balanced")  # methods that count clicks, and cannot weigh them
 WHOLE_PAGES = ("optimised", "greedy")  # methods that choose among whole pages, and cannot continue one
-METHOD = "neutral-team-draft"  # unless another is asked for: fair, and the most sensitive of those that are
+METHOD = "neutral-team-draft"  # unless another is asked for: fair for any number of rankers, and sensitive
 TIES = ("half", "drop")  # what a pair is told that the clicks do not tell apart: half a win each way, or nothing
 
 __all__ = ["METHOD", "METHODS", "TIES", "TWO_ONLY", "WHOLE_CLICKS", "WHOLE_PAGES", "check_method", "judge", "lay_out"]
