@@ -343,7 +343,10 @@ def speed_words(rows):
         )
         lines.append(f"| {' | '.join(cells)} |")
     busy = max(row["load_average"] for row in rows)
-    return "\n".join([*lines, "", f"The better of two runs each, in turns; the machine's load average was up to {busy:.0f}.", ""])
+    note = ["The better of two runs each, in turns."]
+    if busy > 4:
+        note.append(f"Other work kept the machine busy (load average up to {busy:.0f}): compare rows, and plan with CPU times.")
+    return "\n".join([*lines, "", paragraph(*note)])
 
 
 def long_words(row):
