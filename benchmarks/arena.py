@@ -355,7 +355,8 @@ def long_words(row):
         f"With {row['K']} options and {row['votes']:,} votes in the log ({row['events']:,} events, {row['megabytes']:.0f} MB),",
         f"an ask takes {row['ask_cpu_ms']:.1f} ms (99 %: {row['ask_cpu_ms_99']:.1f} ms),",
         f"a vote with its next ticket {row['vote_and_next_cpu_ms']:.1f} ms.",
-        f"Besides what any process takes to load, a start takes {snapshot['cpu_seconds']:.1f} s with a snapshot and {fold['cpu_seconds']:.1f} s without one",
+        "Besides what any process takes to load,",
+        f"a start takes {snapshot['cpu_seconds']:.1f} s with a snapshot and {fold['cpu_seconds']:.1f} s without one",
         f"(to the first ticket {snapshot['cpu_seconds_to_a_ticket']:.1f} s and {fold['cpu_seconds_to_a_ticket']:.1f} s).",
         "All CPU time.",
     )
