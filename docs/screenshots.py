@@ -27,6 +27,7 @@ IMAGES = Path(__file__).parent / "images"
 SIZES = (("desktop", 1280, 860), ("tablet", 820, 860), ("phone", 390, 860))
 GAP = 24
 SCALE = 0.5
+ALONE = ("vote", "board-decided")  # for the README and the guides: the desktop besides
 
 
 def vote(house: House, arena: str, votes: int, raters: int = 12) -> None:
@@ -108,7 +109,7 @@ def pages(house: House, made: dict[str, str]) -> dict[str, Any]:
 
 def shots(house: House, browser: Browser, role: str | None, arena: str, path: str, act: Any) -> list[list[Image.Image]]:
     context = browser.new_context(reduced_motion="reduce")
-    context.set_default_timeout(60_000)
+    context.set_default_timeout(300_000)
     page = context.new_page()
     if role == "link":
         path = f"/k/{house.access.new_key('link', arena=arena)}"
@@ -156,13 +157,12 @@ def main(wanted: list[str]) -> None:
         for name in wanted or listed:
             role, arena, path, act = listed[name]
             rows = shots(house, browser, role, arena, path, act)
+            if name in ALONE:
+                rows[0][0].crop((0, 0, 1280, min(rows[0][0].height, 1000))).save(
+                    IMAGES / f"{name}-desktop.webp", quality=80, method=6
+                )
             together(rows).save(IMAGES / f"{name}.webp", quality=72, method=6)
             print(name, (IMAGES / f"{name}.webp").stat().st_size)
-        for name in ("vote", "board-decided"):  # for the README and the guides: the desktop alone
-            if not wanted or name in wanted:
-                role, arena, path, act = listed[name]
-                image = shots(house, browser, role, arena, path, act)[0][0]
-                image.crop((0, 0, 1280, min(image.height, 1000))).save(IMAGES / f"{name}-desktop.webp", quality=80, method=6)
         browser.close()
 
 

@@ -101,7 +101,7 @@ def test_commands_in_the_readme_are_understood():
     assert len(commands) >= 5
     for command in commands:
         args = command.split()
-        if args[0] == "simulate" and "--help" not in args:
+        if (args[0] == "simulate" or args[:2] == ["arena", "demo"]) and "--help" not in args:
             args += ["--help"]  # parsed, not played
         assert CliRunner().invoke(app, args).exit_code == 0, command
 

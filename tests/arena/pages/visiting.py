@@ -32,7 +32,10 @@ class Visitor:
 
     def __init__(self, call: Caller) -> None:
         self.call, self.cookies = call, dict[str, tuple[str, str]]()
-        call.app.app.pages.state.doors.ready.set()
+        ready = call.app.app.pages.state.doors.ready
+        if not ready.is_set():
+            call.service.warm()  # however long that takes: calls have a limit
+            ready.set()
 
     def __call__(self, method: str, path: str, fields: Any = None, *, headers: Any = (), follow: bool = True) -> httpx.Response:
         sent = "; ".join(f"{name}={value}" for name, (value, under) in self.cookies.items() if path.startswith(under))
