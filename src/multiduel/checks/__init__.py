@@ -17,6 +17,9 @@ uniform: 1 of 1 checks passed
 
 from __future__ import annotations
 
+import multiduel.checks.parent  # noqa: F401  first of all
+
+# isort: split
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

@@ -9,8 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
-import time
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.checks.parent import INSIDE
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Subject, play_late, played, require, require_bet
 from multiduel.engine.outside import address_of, is_ours, load
 from multiduel.engine.play import KINDS, Matrix, sides
@@ -30,7 +29,6 @@ from multiduel.kernels.random import stream
 ROUNDS = 200
 SEATS = 3
 SEED = 11
-INSIDE = "MULTIDUEL_CHECKED_BY"  # environment variable of the plain process: the process that it works for
 LIMITS = (2, 1000)
 
 
@@ -242,15 +240,6 @@ def _sentence(probe: Callable[[Subject], None], subject: Subject) -> str:
     return ""
 
 
-def _die_with_the_parent() -> None:
-    """Who waits for us may be killed: then nobody wants to know any more."""
-    parent = int(os.environ[INSIDE])
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
-
-
 if __name__ == "__main__":
-    threading.Thread(target=_die_with_the_parent, daemon=True).start()
     answer, sys.stdout = sys.stdout, sys.stderr  # what a policy's file prints is no part of the answer
     json.dump({address["key"]: _witness(address) for address in json.load(sys.stdin)}, answer)
