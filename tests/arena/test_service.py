@@ -553,6 +553,15 @@ def test_votes_from_a_file_all_or_none_once(service: Service) -> None:
     assert rater == "r1"
 
 
+def test_a_line_that_is_refused_does_not_use_up_its_ticket(service: Service) -> None:
+    """The report blames the line that is wrong, not the next one on the same ticket."""
+    arena, _ = an_arena(service, 3, unit="rater")
+    (ticket,) = service.do(PrintTickets(arena, 1, "print"))
+    ballot = {"rank": [[0], [1], [2]]}
+    lines = [VoteLine("1", ballot, ticket=ticket.id), VoteLine("2", ballot, ticket=ticket.id, rater="Ada")]
+    assert [line.result for line in service.do(ImportVotes(arena, lines)).lines] == ["refused", "new"]
+
+
 def test_by_rater_a_line_must_say_whose_it_is(service: Service) -> None:
     arena, _ = an_arena(service, unit="rater")
     line = VoteLine("1", {"rank": [0, 1]}, shown=["o1", "o2"])
