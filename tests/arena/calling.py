@@ -18,10 +18,10 @@ THREE = [
 
 
 class Caller:
-    """An application on a database in ``folder``. Answers are those of httpx; ``key`` says who calls."""
+    """An application on a database in ``folder``, or at a URL. Answers are those of httpx; ``key`` says who calls."""
 
     def __init__(self, folder: Any, **words: Any) -> None:
-        self.service = Service(connect(str(folder / "arena.db")))
+        self.service = Service(connect(folder if isinstance(folder, str) else str(folder / "arena.db")))
         self.app = make_app(self.service, **words)
         self.access = self.app.access
         self.server_key = self.access.new_key("server")

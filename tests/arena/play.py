@@ -95,7 +95,7 @@ def a_ballot(rng: random.Random, question: str, shown: int, quality: Any = None)
     return {"rank": [[p] for p in places]}
 
 
-def lively(service: Service, arena: str, clock: Clock, rng: random.Random, steps: int, churn: float = 0.08) -> None:
+def lively(service: Service, arena: str, clock: Clock, rng: random.Random, steps: int, churn: float = 0.12) -> None:
     """Ask, vote late, vote again, undo, add, retire, quarantine, release, print, import; refusals are part of life."""
     tickets: list[tuple[Ticket, dict[str, Any] | None]] = []
     settings = service.info(arena).settings
@@ -105,7 +105,9 @@ def lively(service: Service, arena: str, clock: Clock, rng: random.Random, steps
             return rng.choice(list(state.raters))
 
     turn = rng.randrange(len(CHURN))
-    for step in range(steps):
+    mark = f"{rng.random():.9f}"
+    for k in range(steps):
+        step = f"{mark} {k}"
         clock.wait(rng.expovariate(1 / 20))
         try:
             if rng.random() < churn:
@@ -116,11 +118,11 @@ def lively(service: Service, arena: str, clock: Clock, rng: random.Random, steps
                 if not isinstance(got, Done):
                     tickets.append((got, None))
             else:
-                k = rng.randrange(max(0, len(tickets) - 6), len(tickets))
-                ticket, before = tickets[k]
+                which = rng.randrange(max(0, len(tickets) - 6), len(tickets))
+                ticket, before = tickets[which]
                 ballot = before or a_ballot(rng, settings.question, len(ticket.options), [-int(o[1:]) for o in ticket.options])
                 receipt = service.do(Vote(ticket.id, ballot, next=ticket.rater is not None and rng.random() < 0.3))
-                tickets[k] = (ticket, ballot)
+                tickets[which] = (ticket, ballot)
                 if isinstance(receipt.next, Ticket):
                     tickets.append((receipt.next, None))
         except Refused:
@@ -130,7 +132,7 @@ def lively(service: Service, arena: str, clock: Clock, rng: random.Random, steps
 CHURN = ("undo", "quarantine", "add", "undo", "policy", "release", "admit", "retire", "import", "undo", "print")
 
 
-def _churn(service: Service, arena: str, rng: random.Random, step: int, turn: int, some_rater: Any) -> None:
+def _churn(service: Service, arena: str, rng: random.Random, step: str, turn: int, some_rater: Any) -> None:
     """All kinds in turn; a release frees whoever is in quarantine."""
     info = service.info(arena)
     present = [option["id"] for option in info.options if not option["retired"]]
@@ -157,4 +159,4 @@ def _churn(service: Service, arena: str, rng: random.Random, step: int, turn: in
     else:
         shown = rng.sample(present, 2)
         ballot = a_ballot(rng, info.settings.question, 2)
-        service.do(ImportVotes(arena, [VoteLine(f"line {step}", ballot, shown=shown, rater=f"paper {step % 3}")]))
+        service.do(ImportVotes(arena, [VoteLine(f"line {step}", ballot, shown=shown, rater=f"paper {turn % 3}")]))

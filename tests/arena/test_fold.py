@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from multiduel.arena import Ask, BrokenLog, Done, Service, Ticket, Undo, Vote
+from multiduel.arena import Ask, BrokenLog, Done, Service, Settings, Ticket, Undo, Vote
 from multiduel.arena import events as log
+from multiduel.arena.epochs import Chooser, Epoch, shuffled
 from multiduel.arena.events import Event
 from multiduel.arena.journal import Snapshot
 from multiduel.arena.replay import fold, problem_of, replay, write_problem
@@ -219,6 +220,37 @@ def test_an_engine_that_chooses_otherwise_goes_on_in_an_epoch_of_its_own(service
     state = fold(rewritten(events, events[-1].number, other_choice), arena)
     assert state.needs_epoch() == [f"the slate of event {events[-1].number} came out otherwise here"]
     assert fold(events, arena).needs_epoch() == []
+
+
+def test_every_epoch_has_luck_of_its_own() -> None:
+    """From the arena's seed and the number of its event; the policy's and the challengers' are apart."""
+
+    def luck(seed: int, number: int) -> tuple[Any, Any]:
+        epoch = Epoch(number, (), "uniform", {}, (0, 1, 2), "", 0, False, np.zeros((3, 3)))
+        saved = Chooser(epoch, Settings(seed=seed)).snapshot()
+        return tuple(saved["policy"]["rng"]), tuple(saved["closer"]["rng"])
+
+    assert luck(1, 5) == luck(1, 5)
+    assert len({*luck(1, 5), *luck(1, 6), *luck(2, 5)}) == 6
+    orders = {tuple(shuffled(1, number, "order", range(3))) for number in range(40)}
+    assert len(orders) == 6
+    assert shuffled(1, 7, "order", (2, 0, 1)) == shuffled(1, 7, "order", range(3)), "the order of the slate does not show"
+
+
+@pytest.mark.parametrize("unit", ["answer", "rater"])
+def test_the_policy_knows_what_counts_and_nothing_else(service: Service, clock: Clock, unit: str) -> None:
+    """By rater, a second judgement of a pair is no news; after an undo, a quarantine or a release it begins with what is left."""
+    arena = a_life(service, clock, steps=0, unit=unit, places=9)
+    looked = 0
+    for k in range(12):
+        lively(service, arena, clock, random.Random(k), 25, churn=0.04)
+        with service.look(arena) as state:
+            if state.needs_epoch():
+                continue
+            knows = state.ready().policy.tally
+            np.testing.assert_allclose(knows.above + 0.5 * knows.ties, state.wins(state.present), atol=1e-9)
+            looked += state.tally.answers > len(state.steps)
+    assert looked > 3
 
 
 def test_where_the_policy_has_nothing_left_to_compare_challengers_choose(service: Service) -> None:

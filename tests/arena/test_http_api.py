@@ -121,6 +121,27 @@ def test_what_is_no_ballot_is_refused_and_changes_nothing(call, ballot):
     assert call.good("PUT", path, {"rank": [1, 0]}, key=rater)["counted"] == "counted"
 
 
+@pytest.mark.parametrize(
+    ("ballot", "said"),
+    [
+        ('{"best": 1.5}', "body.best: Input should be a valid integer"),
+        ('{"rank": [0, -1]}', "body.rank.1: Input should be greater than or equal to 0"),
+        ('{"wins": [[0, 1e999], [0, 0]]}', "body.wins.0.1: Input should be a finite number"),
+        ('{"skip": 1}', "body.skip: Input should be a valid boolean"),
+        ('{"skip": false}', 'A ballot that skips is {"skip": true}'),
+        ("{", "The body must be JSON"),
+    ],
+)
+def test_the_sentence_is_about_what_was_meant(call, ballot, said):
+    arena, owner = call.arena(slate_size=2)
+    rater = call.rater(arena, owner)
+    ticket = call.ask(arena, rater)["ticket"]
+    answer = call("PUT", f"/tickets/{ticket}/vote", ballot, key=rater, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422 and said in answer.json()["error"]
+    plain = call("PUT", f"/tickets/{ticket}/vote", '{"rank": [0, 1]}', key=rater, headers={"Content-Type": "text/plain"})
+    assert plain.status_code == 422 and "Content-Type application/json" in plain.json()["error"]
+
+
 def test_contexts_images_and_strata(call):
     image = {"kind": "image", "base64": base64.b64encode(PNG).decode()}
     options = [
@@ -271,7 +292,9 @@ def test_votes_in_files_and_on_sheets(call):
 
 
 def test_a_log_goes_out_and_comes_in_elsewhere(call, tmp_path):
-    arena, owner = call.arena([{"name": "=1+1", "content": "x"}, {"name": "b", "content": "y"}])
+    odd = "Why?\u2028How?\x85"
+    options = [{"name": name, "contents": [{"content": "x"}]} for name in ("=1+1", "b")]
+    arena, owner = call.arena(options, contexts=[f"{odd}!"])
     rater = call.rater(arena, owner, "Ada")
     call.good("PUT", f"/tickets/{call.ask(arena, rater)['ticket']}/vote", {"rank": [0, 1]}, key=rater)
     log = call.good("GET", f"/arenas/{arena}/log.jsonl", key=owner)
@@ -297,6 +320,31 @@ def test_a_log_goes_out_and_comes_in_elsewhere(call, tmp_path):
             third.close()
     finally:
         elsewhere.close()
+
+
+def test_both_databases_do_the_same(db):
+    caller = Caller(db)
+    try:
+        image = {"name": "ünï", "kind": "image", "base64": base64.b64encode(PNG).decode()}
+        arena, owner = caller.arena([*THREE, image], slate_size=4)
+        rater = caller.rater(arena, owner, "Ada")
+        ticket = caller.ask(arena, rater)
+        shown = [caller("GET", one["url"]).content for one in ticket["contents"]]
+        assert PNG in shown and len(shown) == 4
+        path = f"/tickets/{ticket['ticket']}/vote?next=1"
+        first = caller.good("PUT", path, {"rank": [0, 1, 2, 3]}, key=rater)
+        assert caller.good("PUT", path, {"rank": [0, 1, 2, 3]}, key=rater) == first
+        assert caller("PUT", path, {"rank": [1, 0]}, key=rater).status_code == 409
+        assert caller.good("POST", f"/arenas/{arena}/undo", {}, key=rater)["counted"] == "undone"
+        sheets = caller.good("POST", f"/arenas/{arena}/sheets", {"number": 2}, key=owner)
+        assert caller.good("POST", f"/arenas/{arena}/votes", sheets.replace(",,,\r\n", ",B>A,,Bo\r\n"), key=owner)["new"] == 2
+        assert caller.good("GET", f"/arenas/{arena}/board", key=owner)["answers"] == 2
+        assert caller.good("GET", f"/arenas/{arena}/verify", key=owner)["good"]
+        assert caller.good("GET", f"/arenas/{arena}/log.jsonl", key=owner).count("\n") == caller.service.info(arena).events + 4
+        for wrong in (owner[:-4] + "AAAA", rater[:-4] + "AAAA"):
+            assert caller("GET", f"/arenas/{arena}", key=wrong).status_code == 401
+    finally:
+        caller.close()
 
 
 def test_health_and_metrics(fresh):

@@ -130,6 +130,16 @@ def test_lines_that_are_no_objects():
     assert "no JSON" in refusal(read_lines, "[" * 100_000, format="jsonl")
 
 
+def test_long_texts_and_strange_line_ends():
+    long = "x" * (MOST_TEXT - 10)
+    options, _ = read_lines(f"name,content\na,{long}\nb,y\n", format="csv")
+    assert options[0].contents[0].size == len(long)
+    odd = "one\u2028two\x85three\x0bfour"
+    written = "\r\n".join(json.dumps({"name": name, "content": odd}, ensure_ascii=False) for name in "ab")
+    options, _ = read_lines(written, format="jsonl")
+    assert options[1].contents[0].data.decode() == odd
+
+
 def test_limits():
     assert f"1 to {MOST_TEXT:,} bytes" in refusal(make_content, "text", "x" * (MOST_TEXT + 1))
     assert f"1 to {MOST_MEDIA:,} bytes" in refusal(make_content, "image", PNG + bytes(MOST_MEDIA))

@@ -144,6 +144,9 @@ def test_create_admit_add_and_print_are_carried_out_once(service: Service) -> No
     assert service.do(AdmitRater(arena, "Ada", request="x")) == service.do(AdmitRater(arena, "Ada", request="x")) == "r1"
     with pytest.raises(Conflict, match="'Ada' already"):
         service.do(AdmitRater(arena, "Ada", request="y"))
+    service.do(AdmitRater(arena, "r3"))
+    assert [service.do(AdmitRater(arena, "")) for _ in range(2)] == ["r3", "r4"]
+    assert [line.label for line in service.raters(arena)] == ["Ada", "r3", "r3 (2)", "r4"]
     for _ in range(2):
         service.do(AddOptions(arena, options(1, 4), request="more"))
     assert len(service.info(arena).options) == 4
@@ -248,6 +251,10 @@ def test_limits_per_rater(service: Service) -> None:
     board = service.board(arena)
     assert (board.answers, board.set_aside) == (5, 1)
     assert "1 vote is set aside" in board.sentence
+    service.do(Quarantine(arena, rater))
+    assert (service.board(arena).answers, service.board(arena).set_aside) == (3, 3)
+    service.do(Release(arena, rater))
+    assert (service.board(arena).answers, service.board(arena).set_aside) == (5, 1), "what was beyond the limit stays aside"
 
 
 def test_by_rater_all_that_is_open_is_judged_once(service: Service) -> None:
@@ -546,6 +553,15 @@ def test_votes_from_a_file_all_or_none_once(service: Service) -> None:
     assert rater == "r1"
 
 
+def test_a_line_that_is_refused_does_not_use_up_its_ticket(service: Service) -> None:
+    """The report blames the line that is wrong, not the next one on the same ticket."""
+    arena, _ = an_arena(service, 3, unit="rater")
+    (ticket,) = service.do(PrintTickets(arena, 1, "print"))
+    ballot = {"rank": [[0], [1], [2]]}
+    lines = [VoteLine("1", ballot, ticket=ticket.id), VoteLine("2", ballot, ticket=ticket.id, rater="Ada")]
+    assert [line.result for line in service.do(ImportVotes(arena, lines)).lines] == ["refused", "new"]
+
+
 def test_by_rater_a_line_must_say_whose_it_is(service: Service) -> None:
     arena, _ = an_arena(service, unit="rater")
     line = VoteLine("1", {"rank": [0, 1]}, shown=["o1", "o2"])
@@ -602,3 +618,17 @@ def test_snapshots_come_in_idle_moments_and_arenas_leave_memory(tmp_path: Path, 
         assert {arena: service.digest(arena) for arena in arenas} == digests
         rater = service.do(AdmitRater(arenas[1], "late"))
         assert isinstance(service.do(Ask(arenas[1], rater, "1")), Ticket)
+
+
+def test_the_writer_outlives_a_snapshot_that_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from multiduel.arena import service as module
+
+    def fails(state: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(module, "SNAPSHOT_ANYWAY", 1)
+    monkeypatch.setattr(module, "save", fails)
+    with running(tmp_path / "a.db") as service:
+        arena, (rater, _) = an_arena(service)
+        assert service.do(Vote(ticket_for(service, arena, rater, "1").id, RANKED), timeout=20).counted == "counted"
+        assert service.journal.load_snapshot(arena) is None

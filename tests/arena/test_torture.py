@@ -35,7 +35,7 @@ def test_kill_9_of_workers_on_postgresql(tmp_path: Path) -> None:
     ],
 )
 def test_a_server_that_breaks_a_promise_is_found_out(tmp_path: Path, sabotage: str, kills: int, found: str) -> None:
-    outcome = torture(str(tmp_path / "arena.db"), kills=kills, votes_between=60, sabotage=sabotage)
+    outcome = torture(str(tmp_path / "arena.db"), kills=kills, votes_between=120, sabotage=sabotage)
     assert any(found in problem for problem in outcome.problems), outcome
 
 

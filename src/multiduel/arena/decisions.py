@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from multiduel.arena import commands as c
@@ -145,9 +146,10 @@ class Decider(Voting):
     def _admit(self, label: str, stratum: str | None, limit: int | None, request: str | None) -> str:
         state = self.state
         rater = f"r{len(state.raters) + 1}"
-        label = label or rater
         if label in state.labels:
             raise Conflict(f"There is a rater {shortened(label)} already.")
+        if not label:  # the id, unless someone took it for a label
+            label = next(one for n in count(1) if (one := rater if n == 1 else f"{rater} ({n})") not in state.labels)
         self.emit("rater_admitted", {"rater": rater, "label": label, "stratum": stratum, "limit": limit, "request": request})
         return rater
 

@@ -100,12 +100,12 @@ def _as_checked(state: State, ticket: TicketRecord) -> Checked:
 
 
 def _check_new(state: State, checked: Checked, tickets: set[str]) -> None:
+    if state.settings.unit == "rater" and checked.rater is None:
+        raise BadInput("This arena counts a rater's first judgement of a pair: the line must name the rater.")
     if checked.ticket is not None:
         if state.tickets[checked.ticket].vote is not None or checked.ticket in tickets:
             raise BadInput(f"Ticket {shortened(checked.ticket)} has a vote already.")
         tickets.add(checked.ticket)
-    if state.settings.unit == "rater" and checked.rater is None:
-        raise BadInput("This arena counts a rater's first judgement of a pair: the line must name the rater.")
 
 
 def _cast(decider: Decider, line: str, checked: Checked) -> None:

@@ -197,10 +197,11 @@ def read_lines(
 def records(written: str, format: str) -> Iterable[tuple[int, Mapping[str, Any]]]:
     """(line, columns) of a CSV with a line of names, or of JSONL; empty lines are left out."""
     if format == "jsonl":
-        for number, line in enumerate(written.splitlines(), 1):
+        for number, line in enumerate(written.split("\n"), 1):  # splitlines would split at letters that JSON may hold
             if line.strip():
                 yield number, _object(line, number)
         return
+    csv.field_size_limit(max(csv.field_size_limit(), 10 * MOST_TEXT))  # of the whole process: its own is below our texts
     reader = csv.DictReader(io.StringIO(written, newline=""), strict=True, restkey="", restval=None)
     try:
         names = reader.fieldnames or []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import secrets
 import threading
 from collections import OrderedDict, deque
@@ -30,6 +31,7 @@ from multiduel.inference import Verdict
 from multiduel.inputs import BadInput, shortened
 from multiduel.problems import EstimatedProblem
 
+LOG = logging.getLogger(__name__)
 TOGETHER = 256  # commands in a transaction at most
 SNAPSHOT_AFTER = 5_000  # events, when nothing else is to be done
 SNAPSHOT_ANYWAY = 50_000
@@ -107,6 +109,7 @@ class Service:
                 self._carry_out(arena, running)
             elif not group:
                 self._save_some()
+            arena, group, running = "", [], []  # nothing is held while waiting
 
     def _take(self) -> tuple[str, list[Waiting]]:
         """What waits for the arena whose turn it is."""
@@ -128,15 +131,17 @@ class Service:
             return
         for k, (_, future) in enumerate(group):
             _answer(future, *(answers[k] if failure is None else (None, failure)))
-        if failure is None:
+        live = self._live.get(arena)
+        if failure is None and live is not None:
             self._unsaved.add(arena)
-            self._save(self._find(arena), SNAPSHOT_ANYWAY)
+            self._save(live, SNAPSHOT_ANYWAY)
 
     def _save_some(self) -> None:
         """In an idle moment, snapshots where they are due."""
         for arena in self._unsaved:
-            if arena in self._live:
-                self._save(self._live[arena], SNAPSHOT_AFTER)
+            live = self._live.get(arena)
+            if live is not None:
+                self._save(live, SNAPSHOT_AFTER)
         self._unsaved.clear()
         self._forget_some()
 
@@ -151,9 +156,11 @@ class Service:
         """A snapshot, if there are so many events since the last. It is a cache: without it, all is well and slower."""
         with live.lock:
             if live.state is not None and live.state.number - live.saved >= after:
-                with suppress(Unavailable):
-                    self.journal.save_snapshot(live.arena, save(live.state))
                 live.saved = live.state.number
+                try:
+                    self.journal.save_snapshot(live.arena, save(live.state))
+                except Exception:  # the writer must live on, whatever is wrong with a cache
+                    LOG.warning("No snapshot of arena %s could be saved.", live.arena, exc_info=True)
 
     def _together(self, arena: str, commands: list[Any]) -> list[tuple[Any, Exception | None]]:
         """Decide these commands in one transaction. If it fails, nothing happened, and the state in memory is forgotten."""

@@ -91,7 +91,7 @@ def import_log(
     """Read an exported log into a database. Keys do not come with it: see 'arena key'."""
     from multiduel.arena.exports import read_log
 
-    events, contents = read_log(read_text(file).splitlines())
+    events, contents = read_log(read_text(file).split("\n"))
     with service_of(db) as service:
         info = service.import_log(events, contents)
         print(f"{info.name} ({info.id}) is here, with {info.events:,} events.")
@@ -108,7 +108,7 @@ def verify(
     from multiduel.arena.verify import verify as check
 
     if named.endswith(".jsonl"):
-        events, contents = read_log(read_text(named).splitlines())
+        events, contents = read_log(read_text(named).split("\n"))
         report = Verifier("", contents.get, None).check(events)
     else:
         with service_of(existing(db)) as service:

@@ -24,12 +24,12 @@ class Outcome:
     undos: int = 0
     resent: int = 0  # on purpose, after they were answered
     cut: int = 0  # requests in flight when the server was killed
-    committed: int = 0  # of their votes: in the log before the kill, answered after it
+    committed: int = 0  # votes in the log before a kill, answered after it: their clients sent them again
     problems: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         counts = f"{self.kills} kills, {self.votes} votes acknowledged, {self.undos} undone, {self.resent} sent again, "
-        counts += f"{self.cut} requests cut in flight, {self.committed} of them votes already committed"
+        counts += f"{self.cut} requests cut in flight; {self.committed} votes committed before a kill and answered after it"
         return "\n".join([counts, *(f"FAILED: {problem}" for problem in self.problems or [])])
 
 

@@ -94,15 +94,20 @@ def _as(status: int) -> Any:
 def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = _likeliest(error.errors())
-    if first.get("type") == "json_invalid":
-        return said(422, "The body must be JSON.")
-    where = ".".join(str(part) for part in first.get("loc", ())[:6])
+    kind = first.get("type")
+    if kind == "json_invalid" or (kind in _NO_OBJECT and "json" not in request.headers.get("content-type", "")):
+        return said(422, "The body must be JSON, and its Content-Type application/json.")
+    where = ".".join(str(part) for part in first.get("loc", ())[:8] if not str(part).endswith(("In", "-int", "]")))
     return said(422, f"{where}: {first.get('msg', 'cannot be used as given')}."[:500])
+
+
+_NO_OBJECT = ("model_attributes_type", "model_type", "dict_type")
+_ELSEWHERE = ("missing", "extra_forbidden", *_NO_OBJECT)  # what the branches say that were not meant
 
 
 def _likeliest(errors: Sequence[Any]) -> Any:
     """Of a union every branch complains; the one that got furthest is meant."""
-    return max(errors, key=lambda error: len(error.get("loc", ())), default={})
+    return max(errors, key=lambda error: (error.get("type") not in _ELSEWHERE, len(error.get("loc", ()))), default={})
 
 
 def _other(request: Request, error: Exception) -> JSONResponse:

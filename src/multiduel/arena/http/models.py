@@ -274,7 +274,7 @@ class WorstIn(Body):
 
 
 class SkipIn(Body):
-    skip: Literal[True]
+    skip: bool = Field(description="true: nothing is said.")
 
 
 class WinsIn(Body):

@@ -105,7 +105,7 @@ async def import_log(request: Request) -> Any:
     as_server(request)
     doors = doors_of(request)
     written = await _text(request)
-    info = await doors.read(lambda: doors.service.import_log(*read_log(written.splitlines())))
+    info = await doors.read(lambda: doors.service.import_log(*read_log(written.split("\n"))))
     return JSONResponse(arena_out(info))
 
 
