@@ -81,7 +81,7 @@ async def print_sheets(request: Request) -> Response:
 
 def _printed(doors: Doors, arena: str, asked: str) -> list[c.Ticket]:
     with doors.service.look(arena) as state:
-        ids = list(state.requests.get(f"print:{asked}", ()))
+        ids = list(state.asks.get(f"print:{asked}", ()))
     if not ids:
         raise NotFound("There are no such sheets.")
     return [doors.service.ticket(id) for id in ids]
