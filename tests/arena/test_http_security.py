@@ -137,7 +137,7 @@ def test_a_ticket_is_its_raters(call):
 
 @pytest.mark.parametrize(
     "path",
-    ["/tickets/..%2f..%2fetc/contents/0", "/arenas/%2e%2e", "/tickets/x/contents/../../..", "/arenas/a%00"],
+    ["/tickets/..%2f..%2fetc/contents/0", "/arenas/%2e%2e", "/tickets/x/contents/..%2f..%2f..", "/arenas/a%00"],
 )
 def test_no_path_leads_anywhere(call, path):
     assert call("GET", path, key=call.server_key).status_code in (404, 405, 422)
