@@ -108,7 +108,7 @@ def test_a_policy_may_come_twice_under_two_ids():
         ("rival = true", "features = 3", "'features' of contender 2 must be a list of rows of numbers, one per arm. Got 3."),
         ('title = "Small"', "short = 3", "'short' must be text in quotes. Got 3."),
         ('"synthetic"\narms = 8', '"csv"', "A problem of kind 'csv' must name its 'file'."),
-        ("alpha = 0.6", "alpha = [0.6]", "must be a number, a word, true or false. Got [0.6]."),
+        ("alpha = 0.6", "alpha = [[0.6]]", "must be a number, a word, true or false. Got [0.6]."),
         ('kind = "synthetic"', "kind = []", "'kind' must be one of"),
         ("1e3", "1e30", "'horizon' of 'experiment' must be at most"),
         ("runs = 6", "runs = 1e9", "'runs' of 'experiment' must be at most 1,000,000."),

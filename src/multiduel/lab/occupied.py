@@ -6,7 +6,7 @@ import functools
 import os
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ def occupied(folder: Path) -> Iterator[None]:
         yield
         return
     path = folder.parent / f".{folder.name}.lock"
+    new = not folder.parent.exists()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         file = open(path, "a+")  # noqa: SIM115
@@ -45,6 +46,9 @@ def occupied(folder: Path) -> Iterator[None]:
             yield
         finally:
             path.unlink(missing_ok=True)
+            if new:
+                with suppress(OSError):  # nothing was written: nothing is left
+                    folder.parent.rmdir()
 
 
 def one_at_a_time(run: Callable[..., Answer]) -> Callable[..., Answer]:
