@@ -187,7 +187,7 @@ def test_first_slot_follows_the_softmax():
 @pytest.mark.parametrize("method", rankers.METHODS)
 @pytest.mark.parametrize("m", [2, 4])
 def test_a_ranker_that_returns_nothing_never_wins(method, m):
-    """Padding earns no credit, whatever is clicked: against an empty list one wins or ties."""
+    """Padding earns no credit, whatever is clicked: against an empty list one wins or ties; with optimised one ties on average."""
     if method == "balanced" and m > 2:
         pytest.skip("compares two")
     rng = np.random.default_rng(3)
@@ -197,7 +197,8 @@ def test_a_ranker_that_returns_nothing_never_wins(method, m):
         page = rankers.multileave(lists, method=method, length=8, seed=seed)
         clicks = [document for document in page["documents"] if rng.random() < 0.4]
         wins += rankers.credit(page, clicks)
-    assert (wins[0, 1:] <= 30.0 + 1e-9).all()  # all ties at best
+    luck = 1.5 if method == "optimised" else 1e-9  # four standard errors: its credit is exact in the mean over pages only
+    assert (wins[0, 1:] <= 30.0 + luck).all()  # all ties at best
     if method not in NOTHING_IS_A_TIE:
         assert (wins[0, 1:] < 20.0).all()
     assert len(page["documents"]) == 8
