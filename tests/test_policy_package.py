@@ -52,6 +52,15 @@ def test_it_is_found_by_its_name(installed):
 
 def test_its_own_tests_pass(installed):
     done = installed(
-        "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(PACKAGE), "-c", str(PACKAGE / "pyproject.toml")
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(PACKAGE),
+        "-c",
+        str(PACKAGE / "pyproject.toml"),
+        str(PACKAGE),
     )
     assert done.returncode == 0 and "3 passed" in done.stdout, done.stdout[-3000:]

@@ -187,7 +187,7 @@ def test_first_slot_follows_the_softmax():
 @pytest.mark.parametrize("method", rankers.METHODS)
 @pytest.mark.parametrize("m", [2, 4])
 def test_a_ranker_that_returns_nothing_never_wins(method, m):
-    """Padding earns no credit, whatever is clicked: against an empty list one wins or ties; with optimised one ties on average."""
+    """Padding earns no credit, whatever is clicked: against an empty list one wins or ties (optimised: on average)."""
     if method == "balanced" and m > 2:
         pytest.skip("compares two")
     rng = np.random.default_rng(3)

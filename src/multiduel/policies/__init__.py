@@ -1,4 +1,9 @@
-"""An algorithm or a family, each under its name. ``ALL`` is the explicit list that drives registry, CLI, docs and checks."""
+"""An algorithm or a family, each under its name. ``ALL`` is the explicit list that drives registry, CLI, docs and checks.
+
+>>> import multiduel as md
+>>> md.policies.ALL[0].name
+'multi-rucb'
+"""
 
 from __future__ import annotations
 
