@@ -77,6 +77,8 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _MODULES:
+        if name == "policies":
+            importlib.import_module("multiduel.engine.registry")  # which lets the package be called
         value = importlib.import_module(f"multiduel.{name}")
     else:
         raise AttributeError(f"module 'multiduel' has no attribute '{name}'")

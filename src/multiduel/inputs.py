@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 MOST_SEED = 2**128 - 1  # all that a seed can tell apart
+MOST_THREADS = 1024
 
 
 class BadInput(ValueError):
@@ -39,6 +41,13 @@ def whole(name: str, value: Any, least: int, most: int | None = None, *, of: str
     if most is not None and value > most:
         raise BadInput(f"'{name}' of '{of}' must be at most {most:,}. Got {shortened(value)}.")
     return int(value)
+
+
+def cores(threads: Any, *, of: str) -> int:
+    """How many to use: as many as ``threads`` says, or as there are."""
+    if threads is not None:
+        return whole("threads", threads, 1, MOST_THREADS, of=of)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def finite(name: str, value: Any, *, of: str) -> float:

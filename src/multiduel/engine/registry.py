@@ -6,6 +6,7 @@ import functools
 import math
 import numbers
 import operator
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,18 @@ SMALL, LARGE = 1e-12, 1e12  # parameters: squares, cubes and logarithms of them 
 
 POLICIES: dict[str, PolicySpec] = {spec.name: spec for spec in policies.ALL}
 MACHINES: dict[str, MachineSpec] = {spec.name: spec for spec in machines.ALL}
+
+
+class _Asked(types.ModuleType):
+    """``md.policies`` is the package of that name, and ``md.policies(...)`` a question about all policies that are known."""
+
+    def __call__(self, *args: Any, **filters: Any) -> Any:
+        from multiduel.engine.catalogue import policies as ask
+
+        return ask(*args, **filters)
+
+
+policies.__class__ = _Asked
 
 
 def register(spec: PolicySpec | MachineSpec) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, overload
@@ -16,12 +15,11 @@ from multiduel.engine.play import KINDS
 from multiduel.engine.registry import describe, feature_table, find, resolve
 from multiduel.engine.result import Result, Results, Settlement
 from multiduel.engine.runs import Measurement, Plan, play_runs
-from multiduel.inputs import MOST_SEED, BadInput, shortened, whole
+from multiduel.inputs import MOST_SEED, BadInput, cores, shortened, whole
 from multiduel.kernels.contract import FOREVER, PolicySpec
 from multiduel.problems import Problem, from_matrix
 
 MOST_RUNS = 100_000_000
-MOST_THREADS = 1024
 MOST_CHECKPOINTS = 100_000
 
 
@@ -128,8 +126,7 @@ def _simulate(
         commit=commit,
         reset_horizon=reset_horizon,
     )
-    cores = whole("threads", threads, 1, MOST_THREADS, of="simulate") if threads is not None else _cores()
-    measurement = play_runs(plan, min(plan.runs, cores), progress)
+    measurement = play_runs(plan, min(plan.runs, cores(threads, of="simulate")), progress)
     words = describe(inside)
     if plan.features is not None:
         words["features"] = plan.features.tolist()
@@ -200,7 +197,3 @@ def _checkpoints(rounds: int | Sequence[int] | Ints | None, horizon: int) -> Int
     if listed[-1] > horizon:
         raise BadInput(f"'checkpoints' of 'simulate' must not pass the horizon, {horizon}. Got {listed[-1]}.")
     return np.array(listed, np.int64)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

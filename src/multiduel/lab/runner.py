@@ -6,7 +6,6 @@ it, in which order, or how often the whole was interrupted.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -16,7 +15,7 @@ import numpy as np
 
 from multiduel.engine.registry import find, resolve
 from multiduel.engine.result import Result
-from multiduel.inputs import BadInput, whole
+from multiduel.inputs import BadInput, cores
 from multiduel.lab import experiment as experiments
 from multiduel.lab import problem as problem_tables
 from multiduel.lab.experiment import Contender, Experiment
@@ -52,7 +51,7 @@ def run(
     """
     if quick:
         experiment = experiments.quick(experiment)
-    at_work = cores(threads)
+    at_work = cores(threads, of="run")
     if problem is None:
         problem = problem_tables.resolve(experiment.problem, data)
     elif experiment.problem["kind"] != "given":
@@ -133,10 +132,3 @@ def _described(contender: Contender, experiment: Experiment, problem: Problem) -
     size = 2 if spec.slate == "two" else experiment.slate_size_of(contender)
     params = resolve(spec, n_arms=problem.n_arms, slate_size=size, horizon=experiment.horizon, words=contender.params)
     return spec.name, size, params, contender.features
-
-
-def cores(threads: int | None) -> int:
-    """How many to use: as many as there are, if not said."""
-    if threads is not None:
-        return whole("threads", threads, 1, of="run")
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

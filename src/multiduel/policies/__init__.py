@@ -7,11 +7,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-import types
-from typing import Any
-
 from multiduel.kernels.contract import PolicySpec
 from multiduel.policies import (
     beat_the_mean,
@@ -83,13 +78,3 @@ ALL: tuple[PolicySpec, ...] = (
 )
 
 __all__ = ["ALL", "CITATIONS"]
-
-
-class _Asked(types.ModuleType):
-    """``md.policies`` is this package, and ``md.policies(...)`` a question. The engine answers: it knows those of others too."""
-
-    def __call__(self, *args: Any, **filters: Any) -> Any:
-        return importlib.import_module("multiduel.engine.catalogue").policies(*args, **filters)
-
-
-sys.modules[__name__].__class__ = _Asked

@@ -22,7 +22,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints
 from multiduel.files import is_draft, read_text, write_whole
 from multiduel.inference import Tally, Verdict, verdict
-from multiduel.inputs import MOST_SEED, BadInput, did_you_mean, whole
+from multiduel.inputs import MOST_SEED, BadInput, cores, did_you_mean, whole
 from multiduel.kernels.contract import compare
 from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, write_csv
@@ -88,8 +88,7 @@ def estimate_matrix(
     """
     of = "estimate_matrix"
     comparisons, seed = whole("comparisons", comparisons, 2, 1 << 62, of=of), whole("seed", seed, 0, MOST_SEED, of=of)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    workers = whole("threads", threads, 1, 1024, of=of) if threads is not None else cores
+    workers = cores(threads, of=of)
     K = clicks.n_arms
     if K < 2:
         raise BadInput(f"A preference matrix needs at least 2 rankers. Got {K}.")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from multiduel.files import write_whole
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, cores
 from multiduel.lab import ahead, experiment, figures, results, runner
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
@@ -67,7 +67,7 @@ def paper(
     experiments = [plan for plan in experiments if panels.worth_playing(plan, folder)]
     measured: dict[str, Panel] = {}
     seconds = {}
-    helped = ahead.compiling(experiments, runner.cores(threads) if cluster is None else 1)
+    helped = ahead.compiling(experiments, cores(threads, of="paper") if cluster is None else 1)
     with helped, Drawing(out / "figures") as drawing:
         for plan in experiments:
             before = time.monotonic()
