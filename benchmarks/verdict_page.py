@@ -131,7 +131,7 @@ def draw(rows, path):
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from multiduel.lab.figures import COLOURS, STYLE
+    from multiduel.engine.figures import COLOURS, STYLE
 
     with mpl.rc_context():
         mpl.rcdefaults()

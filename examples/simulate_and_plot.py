@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 import multiduel as md
-from multiduel.lab.figures import regret_plot
+from multiduel.engine.figures import regret_plot
 
 target = sys.argv[1] if len(sys.argv) > 1 else "regret.png"
 problem = md.synthetic(24, link="linear")

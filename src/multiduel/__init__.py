@@ -17,7 +17,8 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import multiduel` and `multiduel --help` need neither Numba nor SciPy.
 _HOMES = {
-    "multiduel.engine.policy": ("Policy", "Slate", "Standing", "make", "restore"),
+    "multiduel.engine.policy": ("Policy", "make", "restore"),
+    "multiduel.engine.slates": ("Slate", "Standing"),
     "multiduel.engine.outcomes": ("Outcome", "best", "duels", "ranking", "tie", "worst"),
     "multiduel.engine.registry": ("register",),
     "multiduel.engine.result": ("Result", "Results"),
@@ -51,10 +52,11 @@ if TYPE_CHECKING:
     from multiduel import theory as theory
     from multiduel.engine.estimates import estimate
     from multiduel.engine.outcomes import Outcome, best, duels, ranking, tie, worst
-    from multiduel.engine.policy import Policy, Slate, Standing, make, restore
+    from multiduel.engine.policy import Policy, make, restore
     from multiduel.engine.registry import register
     from multiduel.engine.result import Result, Results
     from multiduel.engine.simulate import simulate
+    from multiduel.engine.slates import Slate, Standing
     from multiduel.engine.suggest import Suggestion, suggest
     from multiduel.engine.worlds import Rankings
     from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict

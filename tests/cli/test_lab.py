@@ -14,7 +14,7 @@ import multiduel as md
 from multiduel import cli
 from multiduel.cli import lab as lab_cli
 from multiduel.cli.lab import pace, progress_line
-from multiduel.lab import figures
+from multiduel.engine import figures
 from multiduel.lab.paper import panels, stand_in
 
 SMALL = """

@@ -105,7 +105,7 @@ def test_simulate_writes_whole_files_and_a_table(tmp_path):
 
 def test_png_and_labels(tmp_path):
     results = [md.simulate("uniform", md.synthetic(4), horizon=100, runs=runs) for runs in (1, 3)]
-    from multiduel.lab import figures
+    from multiduel.engine import figures
 
     figures.regret_plot(results, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

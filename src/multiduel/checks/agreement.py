@@ -13,8 +13,9 @@ from multiduel.arrays import Floats
 from multiduel.checks.plain import evidence, probed, record
 from multiduel.checks.subject import EASY, HORIZON, MIXED, Subject, coins, played, require
 from multiduel.engine.play import KINDS
-from multiduel.engine.policy import Policy, Slate, restore
+from multiduel.engine.policy import Policy, restore
 from multiduel.engine.seeds import streams
+from multiduel.engine.slates import Slate
 
 FALSE_ALARM = 1e-6  # of one statistical test; the seeds are fixed, so an alarm does not come and go
 

@@ -14,8 +14,9 @@ import numpy as np
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Skipped, Subject, coins, played, require
 from multiduel.engine.outcomes import best, duels, ranking
 from multiduel.engine.play import BlockMatrix, Matrix, ask_once, observe_pairs, observe_slate, play, recommend_once, tell_once
-from multiduel.engine.policy import Policy, Slate, make
+from multiduel.engine.policy import Policy, make
 from multiduel.engine.registry import MACHINES
+from multiduel.engine.slates import Slate
 from multiduel.inputs import BadInput
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
 from multiduel.kernels.dispatch import JIT, entry

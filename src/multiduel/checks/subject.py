@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.engine.policy import Policy, Slate, make
+from multiduel.engine.policy import Policy, make
 from multiduel.engine.registry import find, name_of, resolve
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
+from multiduel.engine.slates import Slate
 from multiduel.kernels.contract import PolicySpec
 from multiduel.problems import Problem, from_utilities
 

@@ -43,8 +43,9 @@ def run(
     quick: Quick = False,
 ) -> None:
     """Run experiments from files. Stop it when you like, even with kill -9: the same command goes on where it was."""
+    from multiduel.engine import figures
     from multiduel.lab import experiment as experiments
-    from multiduel.lab import figures, runner
+    from multiduel.lab import runner
     from multiduel.lab.paper import panels
 
     if listed:
@@ -81,7 +82,8 @@ def report(
     latex: Annotated[bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), and write nothing.")] = False,
 ) -> None:
     """Make the figure and the summary anew from the folder of a finished run, and from nothing else."""
-    from multiduel.lab import figures, results
+    from multiduel.engine import figures
+    from multiduel.lab import results
 
     figures.check("regret.png")
     folders = sorted(path.parent for path in folder.glob(f"*/{results.MANIFEST}"))

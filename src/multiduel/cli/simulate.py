@@ -59,7 +59,7 @@ def simulate(
     for spec in specs:  # refuse all that is wrong before the first policy plays
         resolve(spec, n_arms=instance.n_arms, slate_size=slate_size, horizon=rounds, words=params[spec.name])
     if plot is not None:
-        from multiduel.lab import figures
+        from multiduel.engine import figures
 
         figures.check(plot, scale)
         if size is not None:

@@ -7,7 +7,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from multiduel.engine.play import (
 )
 from multiduel.engine.registry import describe, feature_table, find, resolve
 from multiduel.engine.seeds import streams
+from multiduel.engine.slates import Showing, Slate, Standing
 from multiduel.engine.snapshots import (
     FINGERPRINT,
     FORMAT,
@@ -51,48 +52,6 @@ from multiduel.kernels.contract import PolicySpec, init, use_features
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.evidence import Counts, no_answers
 from multiduel.kernels.validity import MOST_ROUNDS
-
-
-class Slate(NamedTuple):
-    """The arms to compare in a round. One arm means: nothing to compare, use it; no tell is needed.
-
-    >>> Slate(1, (3, 0))
-    Slate(round=1, arms=(3, 0))
-    """
-
-    round: int
-    arms: tuple[int, ...]
-
-
-class Told(NamedTuple):
-    """What a thing that was shown knows of itself and its answer: see ``Policy.tell``."""
-
-    round: int
-    arms: tuple[int, ...]
-    policy: str  # the fingerprint of the policy that asked for it
-    wins: Any  # an outcome, or wins[a][b]
-
-
-class Showing(Protocol):
-    """What was shown for a slate, able to read the answer to it: a page of search results, whose answer is the clicks."""
-
-    def told(self, answer: Any) -> Told: ...
-
-
-class Standing(NamedTuple):
-    """One line of the leaderboard.
-
-    >>> policy = make("uniform", n_arms=3, seed=0)
-    >>> [line.answers for line in policy.leaderboard()]
-    [0, 0, 0]
-    """
-
-    arm: int
-    answers: int  # in which it was judged against another arm
-    win_rate: float  # mean share of its judged opponents that it beat; nan before its first answer
-    low: float
-    high: float
-    recommended: bool
 
 
 class Policy:

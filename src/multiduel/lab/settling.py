@@ -11,9 +11,9 @@ import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from multiduel.engine.figures import COLOURS, DASHES, STYLE, UNDATED, check
 from multiduel.engine.result import Result, Settlement
 from multiduel.inputs import BadInput
-from multiduel.lab.figures import COLOURS, DASHES, STYLE, UNDATED, check
 
 COLUMNS = ("m", "settled", "answers, median", "10% to 90%", "rounds", "wrong", "regret by then", "seconds")
 

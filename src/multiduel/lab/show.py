@@ -12,10 +12,10 @@ import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from multiduel.engine import figures
 from multiduel.engine.result import Result
 from multiduel.files import whole_file, write_whole
 from multiduel.inputs import BadInput, choice
-from multiduel.lab import figures
 from multiduel.lab.results import Panel
 
 

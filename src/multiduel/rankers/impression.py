@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.engine.policy import Policy, Slate, Told
+from multiduel.engine.policy import Policy
+from multiduel.engine.slates import Slate, Told
 from multiduel.inputs import BadInput, choice, shortened, whole
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.engine.figures import COLOURS, STYLE, plain
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
-from multiduel.lab.figures import COLOURS, STYLE, plain
 from multiduel.lab.paper.panels import short, title
 from multiduel.lab.paper.statistics import band, estimate, number
 from multiduel.lab.results import Line, Panel

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from multiduel.engine import figures
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput, cores
-from multiduel.lab import ahead, experiment, figures, results, runner
+from multiduel.lab import ahead, experiment, results, runner
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
 from multiduel.lab.paper import figures as paper_figures
