@@ -262,7 +262,7 @@ def chances(method, lists, depth):
             yield sum(chance * np.array(judge(evidence, list(clicked), n)) for chance, evidence in law)
 
 
-@pytest.mark.parametrize("method", ["team-draft", "neutral-team-draft"])
+@pytest.mark.parametrize("method", ["team-draft", "neutral-team-draft", "pair-draft"])
 @pytest.mark.parametrize(
     ("lists", "depth"),
     [
@@ -272,6 +272,8 @@ def chances(method, lists, depth):
         ([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 3, 2], [3, 0, 1, 2]], 4),  # a party of three against one
         ([[0, 1, 2, 3], [0, 1, 2, 3], [1, 0, 2, 3]], 3),  # the page ends within a round
         (random_rankings(4, 5, 2), 4),
+        (random_rankings(4, 8, 6), 4),  # all of the first round, or most
+        ([[0, 1, 2], [0, 3, 4], [5, 1, 3], [0, 2, 6]], 3),  # a page each, but others' documents are not in all lists
     ],
 )
 def test_whichever_slots_are_clicked_nobody_is_preferred(method, lists, depth):
@@ -296,6 +298,25 @@ def test_neutral_leaves_out_what_all_agree_on():
     for _, (shown, parties) in Tree().walk(lambda rng: naive.neutral_team_draft(lists, 4, rng)):
         assert shown[:2] == [0, 1] and parties[:2] == [[0, 1], [0, 1]]
         assert sorted(map(tuple, parties[2:])) == [(0,), (1,)]
+
+
+def test_pair_draft_judges_two_by_what_others_named_too():
+    """Two that agree on the first document and differ on those of others, of which neutral team draft tells nothing."""
+    lists = [[0, 1, 2, 3], [0, 2, 1, 3], [1, 0, 2, 3], [2, 0, 1, 3]]
+    for _, (shown, evidence) in Tree().walk(lambda rng: naive.pair_draft(lists, 3, rng)):
+        assert sorted(shown) == [0, 1, 2]
+        for document, won in ((0, 0.5), (1, 1.0), (2, 0.0)):
+            assert naive.draft_by_two(evidence, [shown.index(document)], 4)[0][1] == won
+
+
+def test_pair_draft_of_two_is_neutral_team_draft():
+    lists = [[f"d{d}" for d in ranking] for ranking in random_rankings(2, 12, 4)]
+    rng = np.random.default_rng(0)
+    for seed in range(30):
+        pages = [rankers.multileave(lists, method=method, length=7, seed=seed) for method in ("pair-draft", "neutral-team-draft")]
+        assert pages[0]["documents"] == pages[1]["documents"]
+        clicks = [document for document in pages[0]["documents"] if rng.random() < 0.4]
+        np.testing.assert_array_equal(*(rankers.credit(page, clicks) for page in pages))
 
 
 def test_pairwise_credit_is_fair_in_the_mean_though_its_sign_is_not():

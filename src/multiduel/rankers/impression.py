@@ -36,7 +36,7 @@ from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
 from multiduel.rankers.multileaving import METHOD, METHODS, TIES, WHOLE_CLICKS, WHOLE_PAGES, check_method, judge, lay_out
-from multiduel.rankers.multileaving.contract import Flags, Positions
+from multiduel.rankers.multileaving.contract import Lists, Positions
 
 FORMAT = "multiduel-impression-2"
 
@@ -124,13 +124,14 @@ def multileave(
 
     order, rank = _positions(lists, union)
     chosen = METHODS[method](len(arms), len(union), length)
-    shown, evidence = np.zeros(length, np.int64), np.zeros((length, len(arms) + 1))
-    taken, rows, own = np.zeros(len(union), np.uint8), np.arange(len(arms)), np.array([len(ranking) for ranking in lists])
-    args = (chosen, stream(drawn), order, rank, rows, own, taken, shown, evidence)
+    shown, evidence = np.zeros(length, np.int64), np.zeros((length + len(arms), len(arms) + 1))
+    own, taken = np.array([len(ranking) for ranking in lists]), np.zeros(len(union), np.uint8)
+    args = (chosen, stream(drawn), Lists(order, rank, np.arange(len(arms)), own, taken), shown, evidence)
     lay = entry(lay_out_once, chosen, f"{method} (lay out)")
     lay.prepare(*args)
     count = lay.call(*args)
-    return Impression({**about, "documents": [union[d] for d in shown[:count]], "evidence": evidence[:count].tolist()})
+    below = int(np.argmin(evidence[count:, -1] > 0.0))  # rows of documents that found no slot
+    return Impression({**about, "documents": [union[d] for d in shown[:count]], "evidence": evidence[: count + below].tolist()})
 
 
 def more(
@@ -181,18 +182,8 @@ def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
     return np.where(wins == wins.T, 0.0, wins) if impression["ties"] == "drop" else wins
 
 
-def lay_out_once(
-    method: Any,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
-    return lay_out(method, rng, order, rank, rows, own, taken, shown, evidence)
+def lay_out_once(method: Any, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    return lay_out(method, rng, lists, shown, evidence)
 
 
 def judge_once(method: Any, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
@@ -254,8 +245,9 @@ def _read(impression: Mapping[str, Any]) -> tuple[str, list[int], list[Document]
         if impression["format"] != FORMAT:
             raise ValueError
         method, arms, documents = impression["method"], list(impression["slate"]), list(impression["documents"])
-        evidence = np.array(impression["evidence"], np.float64).reshape(len(documents), len(arms) + 1)
+        evidence = np.array(impression["evidence"], np.float64).reshape(-1, len(arms) + 1)
         good = method in METHODS and arms and np.isfinite(evidence).all() and impression["ties"] in TIES
+        good = good and len(evidence) >= len(documents) and (evidence[len(documents) :, -1] > 0.0).all()
         good = good and all(isinstance(arm, int) and not isinstance(arm, bool) for arm in arms)
         good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms) == len(impression["rankers"])
         round, policy = impression["round"], impression["policy"]

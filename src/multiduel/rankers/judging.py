@@ -83,13 +83,14 @@ def _judge(portion: list[tuple[Shown, Impression]], rankers: Rankers, unit: str,
 
 def _outcomes(method: str, n: int, pages: list[tuple[Shown, Impression]]) -> Floats:
     slots = max(1, max(len(page["documents"]) for _, page in pages))
-    evidence, clicked = np.zeros((len(pages), slots, n + 1)), np.zeros((len(pages), slots))
+    rows = max(slots, max(len(page["evidence"]) for _, page in pages))
+    evidence, clicked = np.zeros((len(pages), rows, n + 1)), np.zeros((len(pages), slots))
     lengths, wins = np.zeros(len(pages), np.int64), np.zeros((len(pages), n, n))
     for at, (shown, page) in enumerate(pages):
         documents = page["documents"]
         lengths[at] = len(documents)
         if documents:
-            evidence[at, : len(documents)] = page["evidence"]
+            evidence[at, : len(page["evidence"])] = page["evidence"]
         for document, weight in shown.clicks.items():
             if weight != 1.0 and method in WHOLE_CLICKS:
                 raise BadInput(f"Page '{shown.id}': '{method}' counts clicks and cannot weigh them. Got a weight of {weight!r}.")

@@ -57,7 +57,7 @@ class ClickProblem:
             taken=np.zeros(lineup.longest, np.uint8),
             shown=np.zeros(depth, np.int64),
             clicked=np.zeros(depth),
-            evidence=np.zeros((depth, seats + 1)),
+            evidence=np.zeros((depth + seats, seats + 1)),
             page=np.zeros((seats, seats)),
         )
 
