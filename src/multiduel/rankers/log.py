@@ -110,7 +110,8 @@ class Log:
         if not timeout > 0.0:
             raise BadInput(f"'timeout' must be a number of seconds above 0. Got {timeout!r}.")
         count = dict.fromkeys(Faults._fields, 0)
-        clicks: dict[str, list[tuple[Document, float, float]]] = {}
+        clicks: dict[str, tuple[Any, ...]] = {}  # document, weight, time, and so on: a long log has many
+        known: dict[Document, Document] = {}  # each name once
         longer: dict[str, dict[str, Any]] = {}
         for number, line in self._lines():
             if line.startswith('{"kind":"impression"'):
@@ -119,7 +120,9 @@ class Log:
             if record is None:
                 count["lines"] += 1
             elif record["kind"] == "click":
-                clicks.setdefault(record["id"], []).append((record["document"], record["weight"], record["time"]))
+                document, weight = record["document"], float(record.get("weight", 1.0))
+                click = (known.setdefault(document, document), 1.0 if weight == 1.0 else weight, record["time"])
+                clicks[record["id"]] = clicks.get(record["id"], ()) + click
             elif record["kind"] == "more":
                 longer[record["id"]] = record["page"]
         seen: set[str] = set()
@@ -143,7 +146,7 @@ class Log:
             yield self._shown(number, record, longer, clicks.pop(record["id"], ()), timeout, skip, count)
         if clicks and not skip:
             raise BadInput(f"'{self.path}' has clicks on pages that it does not hold: {shortened(sorted(clicks))}.")
-        count["orphans"] = sum(map(len, clicks.values()))
+        count["orphans"] = sum(len(of_page) // 3 for of_page in clicks.values())
         if faults is not None:
             faults.append(Faults(**count))
 
@@ -152,7 +155,7 @@ class Log:
         number: int,
         record: dict[str, Any],
         longer: dict[str, dict[str, Any]],
-        clicks: Any,
+        clicks: tuple[Any, ...],
         timeout: float,
         skip: bool,
         count: dict[str, int],
@@ -160,7 +163,7 @@ class Log:
         page = longer.get(record["id"], record["page"])
         documents = set(page["documents"])
         kept: dict[Document, float] = {}
-        for document, weight, when in clicks:
+        for document, weight, when in zip(clicks[::3], clicks[1::3], clicks[2::3], strict=True):
             if document not in documents:
                 if not skip:
                     raise BadInput(
@@ -194,7 +197,7 @@ class Log:
         except (ValueError, RecursionError):
             problem = "it is no JSON"
         if not problem:
-            return dict(record)
+            return record
         if skip:
             return None
         raise BadInput(f"'{self.path}', line {number}: must be a line of a log of impressions: {problem}. Got {shortened(line)}.")

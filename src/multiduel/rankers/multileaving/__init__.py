@@ -33,8 +33,9 @@ WHOLE_CLICKS = ("probabilistic", "pairwise", "balanced")  # methods that count c
 WHOLE_PAGES = ("optimised", "greedy")  # methods that choose among whole pages, and cannot continue one
 METHOD = "pair-draft"  # unless another is asked for: of the fair ones the most sensitive, see docs/rankers.md
 TIES = ("half", "drop")  # what a pair is told that the clicks do not tell apart: half a win each way, or nothing
+TIE = "drop"  # unless said otherwise: policies regret less, see docs/rankers.md
 
-__all__ = ["METHOD", "METHODS", "TIES", "TWO_ONLY", "WHOLE_CLICKS", "WHOLE_PAGES", "check_method", "judge", "lay_out"]
+__all__ = ["METHOD", "METHODS", "TIE", "TIES", "TWO_ONLY", "WHOLE_CLICKS", "WHOLE_PAGES", "check_method", "judge", "lay_out"]
 
 
 def check_method(name: str) -> str:
