@@ -28,7 +28,9 @@ from multiduel.rankers.matrix import SUMS, count_wins
 from multiduel.rankers.multileaving import TWO_ONLY
 from multiduel.rankers.replay import replay
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import rankers as comparisons
 import text_collection
 
 STORE, TEMPLATE = Path(__file__).with_name("rankers.json"), Path(__file__).with_name("rankers.template.md")
@@ -113,15 +115,17 @@ def fairness(worlds, only=None, users=50_000):
     for m, name in settings(only):
         row = {"m": m, "method": name, "users": users}
         blind = rankers.click_table([[0.8], [0.6], [0.4], [0.2]], 0.3, grades=1)
-        row["shifted"] = worst(*count(rankers.click_problem(shifted, clicks=blind, method=name), range(m), users), users)
+        row["shifted"] = worst(
+            *count(rankers.click_problem(shifted, clicks=blind, method=name, ties="half"), range(m), users), users
+        )
         grades = int(lineup.grade.max()) + 1
         blind = rankers.click_table(np.tile([[0.8], [0.6], [0.4], [0.2]], (1, grades)), 0.3, grades=grades)
         slate = slate_with(lineup, close_pair(lineup)[0], m)
-        row["random"] = worst(*count(rankers.click_problem(lineup, clicks=blind, method=name), slate, users), users)
+        row["random"] = worst(*count(rankers.click_problem(lineup, clicks=blind, method=name, ties="half"), slate, users), users)
         others = lineup.take(slate[2:]) if m > 2 else None
         same = rankers.Lineup(("a",), *twins_of(twins)).join(rankers.Lineup(("b",), *twins_of(twins)))
         same = same.join(others) if others is not None else same
-        found = count(rankers.click_problem(same, clicks="navigational", method=name), range(m), users)
+        found = count(rankers.click_problem(same, clicks="navigational", method=name, ties="half"), range(m), users)
         row["equal"] = worst(*found, users, {(0, 1)})
         rows.append(row)
         print(row, flush=True)
@@ -140,7 +144,7 @@ def sensitivity(worlds, only=None, users=200_000):
         pair, agreement = close_pair(lineup)
         for m, name in settings(only):
             start = time.process_time()
-            problem = rankers.click_problem(lineup, clicks=USERS[data], method=name)
+            problem = rankers.click_problem(lineup, clicks=USERS[data], method=name, ties="half")
             mean, spread = count(problem, slate_with(lineup, pair, m), users)
             seconds = time.process_time() - start
             gap, sd = mean[0, 1] - 0.5, spread[0, 1]
@@ -184,7 +188,7 @@ def flips(worlds, users=200_000):
         lineup = worlds[data]
         eight = [int(arm) for arm in np.argsort(-lineup.ndcg())[np.linspace(0, lineup.n_arms - 1, 8).astype(int)]]
         for method in (OLD, NEW):
-            problem = rankers.click_problem(lineup, clicks=clicks, method=method)
+            problem = rankers.click_problem(lineup, clicks=clicks, method=method, ties="half")
             together, spread = count(problem, eight, users)
             flipped, known = 0, 0
             for a in range(8):
@@ -240,7 +244,19 @@ def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
-PARTS = {"sensitivity": sensitivity, "fairness": fairness, "play": play, "flips": flips, "log": log}
+def speed(worlds, only=None):
+    """Comparisons per second, compiled and in plain Python (benchmarks/rankers.py), on the MSLR sample."""
+    rows = []
+    lineup = worlds["MSLR"]
+    for m, method in settings(only):
+        if m != 4:
+            compiled, plain = comparisons.both(lineup, method, m)
+            rows.append({"method": method, "m": m, "compiled": compiled, "plain": plain})
+            print(rows[-1], flush=True)
+    return rows
+
+
+PARTS = {"speed": speed, "sensitivity": sensitivity, "fairness": fairness, "play": play, "flips": flips, "log": log}
 
 
 def measure(folder, names):

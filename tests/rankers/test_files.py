@@ -203,7 +203,7 @@ def test_qrels_at_the_terminal(write, tmp_path):
     qrels, run, other = write(QRELS, "qrels"), write(RUN, "mine.run"), write(RUN.replace("9.5", "0.1"), "other.run")
     arguments = ["--qrels", qrels, "--run", run, "--run", other, "--comparisons", "200", "--out", tmp_path / "P.csv"]
     said = CliRunner().invoke(app, ["matrix", *map(str, arguments)], catch_exceptions=False).stdout
-    assert "mine.run: documents for 1 of 2 queries" in said and "2 rankers, 2 queries, 5 documents" in said
+    assert "mine.run: documents for 1 of 2 queries" in said and "2 queries, 5 documents" in said
     for wrong, words in ((["--qrels", qrels], "goes with '--run'"), (["--run", run], "Got neither")):
         found = CliRunner().invoke(app, ["matrix", *map(str, wrong), "--out", str(tmp_path / "Q.csv")])
         assert isinstance(found.exception, BadInput) and words in str(found.exception)

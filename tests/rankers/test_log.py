@@ -192,14 +192,22 @@ def test_other_bad_input(tmp_path):
     ):
         with pytest.raises(BadInput, match=words):
             call()
+    with pytest.raises(BadInput, match="'names' must be different for different arms"):
+        rankers.multileave(RANKINGS, names=["a", "b", "a"])
     log.shown(rankers.multileave(RANKINGS[:1], names=NAMES))
     with pytest.raises(BadInput, match=r"at least two rankers\. Got 1"):
         rankers.analyse(log)
     broken = rankers.Log(tmp_path / "d")
     broken.shown(rankers.multileave(RANKINGS, names=NAMES))
     change(broken, 0, page={"documents": [], "slate": []})
-    with pytest.raises(BadInput, match=r"Page '.*' of the log: 'impression' must be"):
+    with pytest.raises(BadInput, match=r"line 1: page '.*' is none\. 'impression' must be"):
         rankers.analyse(broken)
+    for wrong in ({"rankers": ["a", "a"]}, {"rankers": [["a"], "b"]}, {"evidence": [[0.0]]}, {"slate": [0, True]}):
+        log = write(tmp_path / str(wrong), pages=3)
+        page = json.loads(log.path.read_text().splitlines()[0])["page"]
+        change(log, 0, page={**page, **wrong})
+        found = rankers.analyse(log, bad="skip")
+        assert found.pages == 2 and found.faults.lines == 1
 
 
 def test_late_clicks_paging_and_weights(tmp_path):

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from multiduel.files import file_name
 from multiduel.inputs import BadInput, choice, shortened
-from multiduel.rankers.impression import Document, Impression, read_document
+from multiduel.rankers.impression import Content, Document, Impression, read_content, read_document
 
 with suppress(ImportError):  # elsewhere appending in one write must do
     import fcntl
@@ -39,8 +39,9 @@ class Shown(NamedTuple):
     user: str | None
     session: str | None
     query: str | None
-    page: dict[str, Any]  # what ``multileave`` returned; Impression(page) checks it
+    page: dict[str, Any]  # what ``multileave`` returned
     clicks: dict[Document, float]  # weights
+    content: Content  # of the page, checked
 
 
 class Faults(NamedTuple):
@@ -143,7 +144,9 @@ class Log:
                 count["repeated"] += 1
                 continue
             seen.add(record["id"])
-            yield self._shown(number, record, longer, clicks.pop(record["id"], ()), timeout, skip, count)
+            shown = self._shown(number, record, longer, clicks.pop(record["id"], ()), timeout, skip, count)
+            if shown is not None:
+                yield shown
         if clicks and not skip:
             raise BadInput(f"'{self.path}' has clicks on pages that it does not hold: {shortened(sorted(clicks))}.")
         count["orphans"] = sum(len(of_page) // 3 for of_page in clicks.values())
@@ -159,9 +162,16 @@ class Log:
         timeout: float,
         skip: bool,
         count: dict[str, int],
-    ) -> Shown:
+    ) -> Shown | None:
         page = longer.get(record["id"], record["page"])
-        documents = set(page["documents"])
+        try:
+            content = read_content(page)
+        except BadInput as error:
+            if not skip:
+                raise BadInput(f"'{self.path}', line {number}: page '{record['id']}' is none. {error}") from None
+            count["lines"] += 1
+            return None
+        documents = set(content.documents)
         kept: dict[Document, float] = {}
         for document, weight, when in zip(clicks[::3], clicks[1::3], clicks[2::3], strict=True):
             if document not in documents:
@@ -176,7 +186,7 @@ class Log:
             else:
                 kept[document] = weight
         get = record.get
-        return Shown(record["id"], record["time"], get("user"), get("session"), get("query"), page, kept)
+        return Shown(record["id"], record["time"], get("user"), get("session"), get("query"), page, kept, content)
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         try:
