@@ -260,7 +260,7 @@ def read_content(impression: Mapping[str, Any]) -> Content:
         method, arms, documents = impression["method"], list(impression["slate"]), list(impression["documents"])
         evidence = np.array(impression["evidence"], np.float64).reshape(-1, len(arms) + 1)
         good = method in METHODS and arms and math.isfinite(evidence.sum()) and impression["ties"] in TIES
-        good = good and len(evidence) >= len(documents) and (evidence[len(documents) :, -1] > 0.0).all()
+        good = good and len(evidence) >= len(documents) and bool((evidence[len(documents) :, -1] > 0.0).all())
         good = good and all(type(arm) is int for arm in arms)
         good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms)
         names, round, policy = impression["rankers"], impression["round"], impression["policy"]

@@ -39,6 +39,7 @@ def words(analysis: Analysis) -> list[str]:
     return lines
 
 
+TIES = {"half": "half", "drop": "left out"}
 WHAT = {
     "lines": "lines that are none of a log",
     "repeated": "pages that came twice",
@@ -119,7 +120,7 @@ def intervals(analysis: Analysis) -> str:
         ]
     for share in (0.0, 0.5, 1.0):
         parts.append(f'<text x="{x(share)}" y="{height - 18}" text-anchor="middle">{share:.0%}</text>')
-    title = f"judgements that {html.escape(analysis.names[leader][:34])} won, ties half"
+    title = f"judgements that {html.escape(analysis.names[leader][:34])} won, ties {TIES[analysis.ties]}"
     return "\n".join([*parts, f'<text x="{x(0.5)}" y="{height - 3}" text-anchor="middle">{title}</text>', "</svg>"])
 
 
@@ -153,7 +154,7 @@ def page(analysis: Analysis, title: str = "Which ranker wins?") -> str:
             '<div class="scroll"><table><tr><th></th>' + "".join(f"<th>{name}</th>" for name in names) + "</tr>",
             *rows,
             "</table></div>",
-            f'<p class="note">Share of judgements in which the row beats the column, ties half; below, the interval and how many '
+            f'<p class="note">Share of judgements in which the row beats the column, ties {TIES[analysis.ties]}; below, the interval and how many '
             f"judgements, at most one per {unit} and pair. All intervals hold together, at all times, with "
             f"{1 - analysis.alpha:.0%} confidence; bold where they leave out 1/2.</p></html>",
             "",
