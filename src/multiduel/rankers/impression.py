@@ -259,16 +259,25 @@ def read_content(impression: Mapping[str, Any]) -> Content:
             raise ValueError
         method, arms, documents = impression["method"], list(impression["slate"]), list(impression["documents"])
         evidence = np.array(impression["evidence"], np.float64).reshape(-1, len(arms) + 1)
-        good = method in METHODS and arms and math.isfinite(evidence.sum()) and impression["ties"] in TIES
-        good = good and len(evidence) >= len(documents) and bool((evidence[len(documents) :, -1] > 0.0).all())
-        good = good and all(type(arm) is int for arm in arms)
-        good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms)
-        names, round, policy = impression["rankers"], impression["round"], impression["policy"]
-        good = good and isinstance(names, list) and all(type(name) is str for name in names)
-        good = good and len(names) == len(set(names)) == len(arms)
-        good = good and type(impression["seed"]) is int and impression["seed"] >= 0
-        good = good and (round is None or type(round) is int) and (policy is None or isinstance(policy, str))
-        if not good or not all(type(document) is str or type(document) is int for document in documents):
+        names, round, policy, seed = impression["rankers"], impression["round"], impression["policy"], impression["seed"]
+        good = (
+            method in METHODS
+            and impression["ties"] in TIES
+            and math.isfinite(evidence.sum())
+            and len(evidence) >= len(documents)
+            and (len(evidence) == len(documents) or bool((evidence[len(documents) :, -1] > 0.0).all()))
+            and {*map(type, arms)} == {int}
+            and {*map(type, documents)} <= {str, int}
+            and isinstance(names, list)
+            and {*map(type, names)} == {str}
+            and len(names) == len(set(names)) == len(arms) == len(set(arms))
+            and len(set(documents)) == len(documents)
+            and type(seed) is int
+            and seed >= 0
+            and (round is None or type(round) is int)
+            and (policy is None or isinstance(policy, str))
+        )
+        if not good:
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BadInput(f"'impression' must be what 'multileave' returned ({FORMAT}). Got something else.") from None
