@@ -89,7 +89,7 @@ def default(rows):
     )
 
 
-PLAYED = (("team-draft", "half"), ("team-draft", "drop"), ("pair-draft", "half"), ("pair-draft", "drop"), ("optimised", "half"))
+PLAYED = (("team-draft", "half"), ("team-draft", "drop"), ("pair-draft", "half"), ("pair-draft", "drop"))
 
 
 def play(rows):
