@@ -35,7 +35,18 @@ from multiduel.inputs import BadInput, choice, shortened, whole
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
-from multiduel.rankers.multileaving import METHOD, METHODS, TIE, TIES, WHOLE_CLICKS, WHOLE_PAGES, check_method, judge, lay_out
+from multiduel.rankers.multileaving import (
+    COUNTED,
+    MANY,
+    METHOD,
+    METHODS,
+    TIES,
+    WHOLE_CLICKS,
+    WHOLE_PAGES,
+    check_method,
+    judge,
+    lay_out,
+)
 from multiduel.rankers.multileaving.contract import Lists, Positions
 
 FORMAT = "multiduel-impression-2"
@@ -73,7 +84,7 @@ def multileave(
     policy: Policy | None = None,
     names: Sequence[str] | None = None,
     method: str = METHOD,
-    ties: str = TIE,
+    ties: str = TIES[0],
     length: int = 10,
     seed: int | None = None,
 ) -> Impression:
@@ -83,7 +94,7 @@ def multileave(
     return the same documents, nor equally many: one that has nothing left passes, and has no credit for what others show.
     ``policy`` is whose slate it is: with both, ``policy.tell(impression, clicks)`` knows where it belongs. ``names`` are those
     of all rankers, by arm, for logs. ``ties`` says what a pair is told that the clicks do not tell apart: half a win each, or
-    nothing. Without ``seed`` every call draws anew.
+    nothing ("drop"); "auto" is half with two rankers and drop with more. Without ``seed`` every call draws anew.
     """
     check_method(method)
     choice("ties", ties, TIES)
@@ -110,7 +121,7 @@ def multileave(
     about = {
         "format": FORMAT,
         "method": method,
-        "ties": ties,
+        "ties": ("drop" if len(arms) >= MANY else "half") if ties == "auto" else ties,
         "seed": seed,
         "round": round,
         "policy": None if policy is None else policy.fingerprint,
@@ -262,7 +273,7 @@ def read_content(impression: Mapping[str, Any]) -> Content:
         names, round, policy, seed = impression["rankers"], impression["round"], impression["policy"], impression["seed"]
         good = (
             method in METHODS
-            and impression["ties"] in TIES
+            and impression["ties"] in COUNTED
             and math.isfinite(evidence.sum())
             and len(evidence) >= len(documents)
             and (len(evidence) == len(documents) or bool((evidence[len(documents) :, -1] > 0.0).all()))
