@@ -19,8 +19,8 @@ from multiduel.engine.figures import COLOURS, STYLE, plain
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
 from multiduel.lab.paper.panels import short, title
-from multiduel.lab.paper.statistics import band, estimate, number
 from multiduel.lab.results import Line, Panel
+from multiduel.lab.statistics import band, estimate, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
