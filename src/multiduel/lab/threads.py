@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from multiduel.engine.result import Result
-from multiduel.lab.results import Block
+from multiduel.lab.parts import Block
 from multiduel.lab.task import TICK, Played, Task, play
 
 
