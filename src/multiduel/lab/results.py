@@ -121,7 +121,9 @@ class Folder:
 
         A part that cannot be read counts as missing; one of another experiment is refused.
         """
-        part = self._part(block)
+        return self._lacking(block, self._part(block))
+
+    def _lacking(self, block: Block, part: tuple[Any, dict[str, Any]] | None) -> Block | None:
         if part is None:
             return block
         contender = self.experiment.contender(block.contender)
@@ -171,39 +173,52 @@ class Folder:
         told = self.experiment.plays_again(contender)
         return int(self.experiment.marks_of(contender)[-1]) if told else self.experiment.horizon
 
-    def merge(self) -> Path:
-        """All parts as one table with the contenders' names, sorted by contender, run and round."""
+    def panel(self) -> Panel:
+        """The results; refused while parts are missing."""
+        return self._panel(self._whole())
+
+    def finish(self) -> Panel:
+        """The same, and all parts as one table with the contenders' names, sorted by contender, run and round."""
         import pyarrow as pa
 
+        whole = self._whole()
         tables = []
         for contender in self.experiment.contenders:
             for block in self._blocks_of(contender):
-                table = parts.to_table(self._rows(block)[0], block)
+                table = parts.to_table(whole[block][0], block)
                 for name, value in (("policy", contender.policy), ("label", contender.label)):
                     table = table.add_column(1, name, pa.repeat(value, table.num_rows))
                 tables.append(table)
-        target = self.path / MERGED
-        parts.write(target, pa.concat_tables(tables).combine_chunks(), self.provenance)
-        return target
+        parts.write(self.path / MERGED, pa.concat_tables(tables).combine_chunks(), self.provenance)
+        return self._panel(whole)
 
-    def panel(self) -> Panel:
-        """The results; refused while parts are missing."""
-        missing = sum(not self.finished(block) for block in self.blocks())
+    def _whole(self) -> dict[Block, tuple[Rows, dict[str, Any]]]:
+        """What the experiment asks for of every part, and its metadata; each part is read once."""
+        whole = {}
+        for block in self.blocks():
+            part = self._part(block)
+            if part is not None and self._lacking(block, part) is None:
+                marks = self.experiment.marks_of(self.experiment.contender(block.contender))
+                whole[block] = parts.from_table(part[0], block.runs).at(marks), part[1]
+        missing = len(self.blocks()) - len(whole)
         if missing:
             raise BadInput(
                 f"'{self.path}' is not finished: {missing} of {len(self.blocks())} parts are missing. "
                 "The command that began it goes on where it was."
             )
-        results = tuple(self._result(contender) for contender in self.experiment.contenders)
+        return whole
+
+    def _panel(self, whole: dict[Block, tuple[Rows, dict[str, Any]]]) -> Panel:
+        results = tuple(self._result(contender, whole) for contender in self.experiment.contenders)
         return Panel(self.experiment, self.problem, results, self.provenance)
 
     def _blocks_of(self, contender: Contender) -> list[Block]:
         return [block for block in self.blocks() if block.contender == contender.id]
 
-    def _result(self, contender: Contender) -> Result:
+    def _result(self, contender: Contender, whole: dict[Block, tuple[Rows, dict[str, Any]]]) -> Result:
         """What ``simulate`` would have returned for all runs of a contender."""
         experiment = self.experiment
-        pairs = [self._rows(block) for block in self._blocks_of(contender)]
+        pairs = [whole[block] for block in self._blocks_of(contender)]
         rows, facts = [rows for rows, _ in pairs], [facts for _, facts in pairs]
         return Result(
             policy=contender.policy,
@@ -225,14 +240,6 @@ class Folder:
     @cached_property
     def _described(self) -> dict[str, Any]:
         return self.problem.to_json()
-
-    def _rows(self, block: Block) -> tuple[Rows, dict[str, Any]]:
-        """What the experiment asks for of a part that is there, and its metadata."""
-        part = self._part(block)
-        if part is None:
-            raise BadInput(f"'{self.path / PARTS / block.file}' was there a moment ago, and is no more.")
-        marks = self.experiment.marks_of(self.experiment.contender(block.contender))
-        return parts.from_table(part[0], block.runs).at(marks), part[1]
 
     def _part(self, block: Block) -> tuple[Any, dict[str, Any]] | None:
         """All rows and the metadata of a part; None if there is none whose runs may be kept."""

@@ -87,9 +87,7 @@ def run(
                 if progress:
                     done = sum(shares[each.block] * each.rounds for each in tasks)
                     progress(done, sum(each.rounds for each in tasks))
-    panel = folder.panel()
-    folder.merge()
-    return panel
+    return folder.finish()
 
 
 def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: Iterable[Panel]) -> Result | None:
