@@ -19,8 +19,8 @@ from multiduel.engine.figures import COLOURS, STYLE, plain
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
 from multiduel.lab.paper.panels import short, title
-from multiduel.lab.paper.statistics import band, estimate, number
 from multiduel.lab.results import Line, Panel
+from multiduel.lab.statistics import band, estimate, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,6 +110,7 @@ def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
     axes.margins(x=0)
     if scale == "log":
         axes.set(xscale="log", yscale="log")
+        axes.minorticks_off()  # a label's place is kept for each of hundreds: they took longer to draw than all curves
         # before, everyone is still guessing
         begin = max(panel.experiment.horizon / 10**DECADES, float(panel.experiment.marks()[0]))
         seen = [line.regret[:, line.result.checkpoints >= begin].mean(axis=0)[0] for line in panel.lines]
@@ -221,6 +222,7 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
         below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
         below.set(xscale="log", yscale="log", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
         for axes in (above, below):
+            axes.minorticks_off()
             axes.legend(frameon=False, fontsize=7.5)
             axes.grid(color="0.92", linewidth=0.6)
             axes.set_axisbelow(True)
@@ -255,13 +257,13 @@ def distribution(panels: Sequence[Panel], columns: int = 3) -> Figure:
 
 def _plain_ticks(axis: Axis, limits: tuple[float, float]) -> None:
     """Labels on a logarithmic axis that do not run into each other, and are there on a short one too."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullLocator
 
     decades = np.log10(limits[1] / limits[0])
     subs = (1.0,) if decades > 2.2 else (1.0, 3.0) if decades > 0.9 else (1.0, 2.0, 4.0, 7.0)
     axis.set_major_locator(LogLocator(subs=subs))
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())
 
 
 def _spread(count: int) -> Floats:
