@@ -40,7 +40,18 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What a log says of its rankers."""
+    """What a log says of its rankers.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> found = rankers.analyse(log)
+    >>> found.names, found.users, found.verdict.kind
+    (('old', 'new'), 3, 'open')
+    """
 
     names: tuple[str, ...]
     pages: int
@@ -135,7 +146,17 @@ def analyse(
     timeout: float = math.inf,
     bad: str = "refuse",
 ) -> Analysis:
-    """Read a log and say who wins. ``ties`` as the pages were made, unless given. The others: ``Log.pages`` and ``verdict``."""
+    """Read a log and say who wins. ``ties`` as the pages were made, unless given. The others: ``Log.pages`` and ``verdict``.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> rankers.analyse(log).pages
+    3
+    """
     choice("unit", unit, UNITS)
     if ties is not None:
         choice("ties", ties, TIES)
