@@ -67,7 +67,7 @@ def public_names():
         module = importlib.import_module(face)
         for name in module.__all__:
             value = getattr(module, name)
-            if callable(value) and getattr(value, "__module__", "").startswith("multiduel") or inspect.ismodule(value):
+            if (callable(value) and getattr(value, "__module__", "").startswith("multiduel")) or inspect.ismodule(value):
                 yield f"{face}.{name}", value  # not what is a number, a table, or a name of NumPy's types
     for name in ("Client", "Service", "connect"):  # commands and answers are in the arena's own example
         yield f"multiduel.arena.{name}", getattr(importlib.import_module("multiduel.arena"), name)

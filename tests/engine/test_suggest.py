@@ -3,8 +3,8 @@
 import pytest
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES
 from benchmarks.suggestions import NOT_FOR_REGRET
+from multiduel.engine.registry import POLICIES
 from multiduel.engine.suggest import ASSUMPTIONS, measured
 from multiduel.policies import ALL
 
