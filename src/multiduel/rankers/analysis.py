@@ -43,7 +43,18 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What a log says of its rankers."""
+    """What a log says of its rankers.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> found = rankers.analyse(log)
+    >>> found.names, found.users, found.verdict.kind
+    (('old', 'new'), 3, 'open')
+    """
 
     names: tuple[str, ...]
     pages: int
@@ -141,7 +152,17 @@ def analyse(
     bad: str = "refuse",
 ) -> Analysis:
     """Read a log and say who wins. ``ties`` are half a win each with a ``margin`` and dropped without one, unless given; what the
-    policy was told does not matter. The others: ``Log.pages`` and ``verdict``."""
+    policy was told does not matter. The others: ``Log.pages`` and ``verdict``.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> rankers.analyse(log).pages
+    3
+    """
     choice("unit", unit, UNITS)
     ties = ("half" if margin > 0.0 else "drop") if ties is None else choice("ties", ties, COUNTED)
     if not 0.0 < alpha < 1.0 or not 0.0 <= margin < 0.5:

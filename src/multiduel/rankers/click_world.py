@@ -14,7 +14,14 @@ from multiduel.rankers.multileaving.contract import Flags, Lists, Positions, jud
 
 
 class ClickWorld(NamedTuple):
-    """One user at a time comes with a random query, sees one list made of the slate's rankings, and clicks."""
+    """One user at a time comes with a random query, sees one list made of the slate's rankings, and clicks.
+
+    >>> import multiduel.rankers as rankers
+    >>> lineup = rankers.line_up(rankers.generate(queries=3, documents=5, features=2))
+    >>> world = rankers.click_problem(lineup).world(np.arange(2), seats=2)
+    >>> world.labels.tolist()
+    [0, 1]
+    """
 
     drop_from: int  # slates of so many, and larger ones, are told nothing of pairs that the clicks do not tell apart
     method: Any  # how the list is made and the clicks are read, see rankers.multileaving

@@ -61,6 +61,11 @@ class Impression(dict[str, Any]):
     ``documents`` in order; ``slate``, the arms whose rankings it mixes, and ``rankers``, their names; ``round`` and ``policy``,
     that policy's fingerprint, None if no policy asked for it; ``method``, ``ties`` and ``evidence``, by which clicks are read.
     What went through JSON is a plain dict: ``Impression(it)`` makes it one again, and refuses what is none.
+
+    >>> import json
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> Impression(json.loads(json.dumps(page))) == page
+    True
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
@@ -95,6 +100,10 @@ def multileave(
     ``policy`` is whose slate it is: with both, ``policy.tell(impression, clicks)`` knows where it belongs. ``names`` are those
     of all rankers, by arm, for logs. ``ties`` says what a pair is told that the clicks do not tell apart: half a win each, or
     nothing ("drop"); "auto" is half with two rankers and drop with more. Without ``seed`` every call draws anew.
+
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> page["rankers"], len(page["documents"])
+    (['old', 'new'], 2)
     """
     check_method(method)
     choice("ties", ties, TIES)
@@ -155,6 +164,12 @@ def more(
 
     Its beginning is what was shown: the same draws are made again and then go on. ``rankings`` must be those of the first page,
     or longer ones that begin with them. ``optimised`` and ``greedy`` choose whole pages and cannot go on.
+
+    >>> rankings = [["a", "b", "c"], ["b", "c", "a"]]
+    >>> page = multileave(rankings, length=2, seed=1)
+    >>> longer = more(page, rankings, length=1)
+    >>> longer["documents"][:2] == page["documents"], len(longer["documents"])
+    (True, 3)
     """
     method, arms, documents, _ = read_content(impression)
     if method in WHOLE_PAGES:
@@ -170,7 +185,12 @@ def more(
 
 
 def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) -> dict[Document, float]:
-    """Clicks with weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it."""
+    """Clicks with weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it.
+
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> position_weights(page, page["documents"][:1])[page["documents"][0]]
+    1.0
+    """
     documents = read_content(impression)[2]
     clicked = _weights(METHOD, documents, list(clicks))
     return {document: math.log2(2.0 + k) for k, document in enumerate(documents) if clicked[k] > 0.0}
@@ -183,6 +203,11 @@ def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
     in any order; one clicked twice counts once. A dict gives each click a weight above 0, for methods that add clicks up.
     Pairs that the clicks do not tell apart, all of them on a page without a click, are 1/2 both ways; or 0, if the page was
     made with ``ties="drop"``.
+
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> wins = credit(page, page["documents"])  # both were clicked: nobody won
+    >>> wins[0, 1] == wins[1, 0]
+    np.True_
     """
     method, arms, documents, evidence = read_content(impression)
     clicked = _weights(method, documents, clicks)

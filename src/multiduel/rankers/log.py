@@ -55,7 +55,16 @@ class Faults(NamedTuple):
 
 
 class Log:
-    """A log in a file, to write to and to read from."""
+    """A log in a file, to write to and to read from.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"])
+    >>> log.clicked(log.shown(page, user="ada"), "x")
+    >>> [(shown.user, shown.clicks) for shown in log.pages()]
+    [('ada', {'x': 1.0})]
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(file_name(path))

@@ -18,7 +18,13 @@ from multiduel.rankers.multileaving import MANY, METHOD, METHODS, TIES, TWO_ONLY
 
 @dataclass(frozen=True, eq=False)
 class ClickProblem:
-    """What ``simulate`` plays against instead of a matrix: users with queries. Regret is counted by ``reference``."""
+    """What ``simulate`` plays against instead of a matrix: users with queries. Regret is counted by ``reference``.
+
+    >>> from multiduel.rankers import generate, line_up
+    >>> lineup = line_up(generate(queries=3, documents=5, features=2))
+    >>> click_problem(lineup).n_arms
+    2
+    """
 
     lineup: Lineup
     clicks: ClickModel
@@ -91,7 +97,13 @@ def click_problem(
     depth: int = 10,
     reference: Problem | None = None,
 ) -> ClickProblem:
-    """The click world of a line-up; ``clicks`` is a name (see ``click_model``) or a model."""
+    """The click world of a line-up; ``clicks`` is a name (see ``click_model``) or a model.
+
+    >>> from multiduel.rankers import generate, line_up
+    >>> lineup = line_up(generate(queries=3, documents=5, features=2))
+    >>> click_problem(lineup, clicks="navigational").clicks.name
+    'navigational'
+    """
     if isinstance(clicks, str):
         clicks = click_model(clicks, grades=int(lineup.grade.max()) + 1, depth=depth)
     return ClickProblem(lineup, clicks, method, reference, ties)
