@@ -129,8 +129,8 @@ def _verdicts(claims: Sequence[Claim]) -> list[Block]:
             "Numbers are ratios, from the smallest to the largest of the panels. A comparison **holds** if it is where the claim "
             "wants it and **fails** if it is elsewhere, each at 5%, adjusted by Holm's method over the comparisons of the claim; "
             f"else, and with fewer than {FEWEST_RUNS} runs, it is **open**. A panel holds if all its comparisons do; a claim "
-            "fails if one of them does. A bound is **vacuous** where it exceeds T D_max, which any play stays within. Intervals: 95%, "
-            "studentised bootstrap."
+            "fails if one of them does. A bound is **vacuous** where it exceeds T D_max, which any play stays within. "
+            "Intervals: 95%, studentised bootstrap."
         ),
     ]
 
