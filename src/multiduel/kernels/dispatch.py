@@ -50,7 +50,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """A helper that compiled code may call. Called from Python it stays plain Python: nothing is compiled for it alone."""
+    """A helper that compiled code may call. Called from Python it stays plain Python: nothing is compiled for it alone.
+
+    >>> @kernel
+    ... def twice(x: float) -> float:
+    ...     return 2.0 * x
+    >>> twice(1.5)
+    3.0
+    """
     return _jitable(function, function)
 
 
