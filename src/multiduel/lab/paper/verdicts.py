@@ -176,7 +176,7 @@ def _why(published: list[Comparison]) -> str:
 def _tally(comparisons: list[Comparison]) -> str:
     """'0.5 to 0.7, as claimed everywhere', or where it is and where not."""
     outcomes = [c.outcome for c in comparisons]
-    values = sorted(c.value for c in comparisons)
+    values = sorted(c.value for c in comparisons if c.low is not None) or [0.0]  # an infinite bound has no ratio
     span = f"{values[0]:.3g}" if len(values) == 1 else f"{values[0]:.3g} to {values[-1]:.3g}"
     words = {HOLDS: "as claimed", FAILS: "not as claimed", OPEN: "undecided", VACUOUS: "which says nothing"}
     if len(outcomes) == 1:
