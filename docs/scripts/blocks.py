@@ -108,11 +108,11 @@ class PageRun:
             raise AssertionError(f"{block.place}: the example gives something else.")
 
     def _toml(self, block: Block) -> None:
-        if "contenders" in tomllib.loads(block.text):
-            from multiduel.lab.experiment import parse
-
-            parse(block.text, block.title or "page.toml")
         self._written(block)
+        if {"contenders", "base"} & set(tomllib.loads(block.text)):
+            from multiduel.lab.experiment import parse_all
+
+            parse_all(block.text, block.title or "page.toml")
 
     def _json(self, block: Block) -> None:
         json.loads(block.text)

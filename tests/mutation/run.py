@@ -33,12 +33,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ("engine/*.py", "inference/*.py", "lab/paper/statistics.py", "lab/paper/verdicts.py", "lab/paper/agreement.py",
-         "lab/paper/joint.py", "lab/settling.py", "lab/results.py")  # fmt: skip
+FILES = ("engine/*.py", "inference/*.py", "lab/statistics.py", "lab/paper/verdicts.py", "lab/paper/agreement.py",
+         "lab/paper/joint.py", "lab/settling.py", "lab/results.py", "lab/parts.py")  # fmt: skip
 TESTS = (
-    "tests/engine", "tests/inference", "tests/lab/paper", "tests/lab/test_results.py", "tests/lab/test_growing.py",
+    "tests/engine", "tests/inference", "tests/lab/paper", "tests/lab/test_statistics.py", "tests/lab/test_results.py",
+    "tests/lab/test_growing.py",
     "tests/cli/test_simulate.py", "tests/cli/test_lab.py", "tests/test_package.py", "src/multiduel/engine",
-    "src/multiduel/inference", "src/multiduel/lab/paper/statistics.py",
+    "src/multiduel/inference", "src/multiduel/lab/statistics.py",
 )  # fmt: skip
 SLOW = 12.0  # CPU seconds above which a test is left out: the loops are not compiled here
 ENOUGH = 15.0  # seconds of tests that a change has to live through to count as not noticed
