@@ -121,7 +121,7 @@ def test_a_policy_in_a_file_travels_with_its_helpers(workers, tmp_path):
     assert merged(tmp_path / "there") == merged(tmp_path / "here")
     where = "[m.__file__ for m in __import__('sys').modules.values() if 'robin' in str(getattr(m, '__file__', ''))]"
     with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
-        files = sum(client.run(eval, where).values(), [])
+        files = [file for there in client.run(eval, where).values() for file in there]
     assert len(files) >= 2 and not any(file.startswith(str(tmp_path)) for file in files), "they were sent, not found"
 
 
