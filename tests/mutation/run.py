@@ -178,6 +178,7 @@ def one_line(text: str) -> str:
 def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("--files", nargs="*", default=FILES, help="below src/multiduel")
+    asked.add_argument("--tests", nargs="*", default=TESTS, help="what may notice")
     asked.add_argument("--sample", type=int, default=0, help="changes per file; 0: all")
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--minutes", type=float, default=1e9, help="of CPU; what is left then is not tried")
@@ -203,7 +204,7 @@ def main() -> None:
         if options.lines and options.lines.exists():
             known = json.loads(options.lines.read_text())
         else:
-            known = learn(copy, list(TESTS))
+            known = learn(copy, list(options.tests))
             if options.lines:
                 options.lines.write_text(json.dumps(known))
         print(f"{len(known['tests'])} tests; left out, slow or failing without the compiler: {len(known['out'])}", flush=True)

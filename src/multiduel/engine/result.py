@@ -217,7 +217,7 @@ class Results(list[Result]):
         (column)."""
         from multiduel.engine.figures import regret_plot
 
-        figure = regret_plot(self, file, **looks)
+        figure: Any = regret_plot(self, file, **looks)
         if figure is not None:
             figure._repr_png_ = lambda: _png(figure)  # a notebook shows it, which knows only pyplot's figures by itself
         return figure
