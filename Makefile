@@ -3,6 +3,9 @@
 # make torture long versions of the tests that damage things
 # make lint    style, types, and who may import whom
 # make bench   speed
+# make docs    the documentation as a site, in site/; make docs-serve shows it while you write
+# make figures the documentation's figures and the numbers behind them, by simulation
+# make release wheel and source distribution, checked in fresh environments; everything but the upload
 # make clean   all of the above undone, the environment included
 #
 # Needs Python 3.11 or later and make; the rest is installed into .venv, once.
@@ -11,7 +14,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: install paper test torture lint bench clean
+.PHONY: install paper test torture lint bench docs docs-serve figures release clean
 
 install: $(READY)
 
@@ -41,6 +44,21 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/bench.py
 
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in site/: open site/index.html."
+
+docs-serve: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+figures: $(READY)
+	$(BIN)/python docs/scripts/figures.py
+
+release: $(READY) lint docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[release]'
+	$(BIN)/python -m pytest -q tests/test_package.py tests/test_documents.py tests/test_installation.py
+	$(BIN)/python tools/release.py
+
 clean:
-	rm -rf .venv results dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv results site dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -30,7 +30,7 @@ _HOMES = {
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
-        *("random_utilities", "read_csv", "synthetic"),
+        *("instance", "random_utilities", "read_csv", "synthetic"),
     ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -39,9 +39,9 @@ _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
     "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "checks", "cyclic",
-    "duels", "estimate", "forecast", "from_matrix", "from_utilities", "make", "policies", "random_tournament", "random_utilities",
-    "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic", "theory", "tie",
-    "verdict", "worst",
+    "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies", "random_tournament",
+    "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic", "theory",
+    "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         cyclic,
         from_matrix,
         from_utilities,
+        instance,
         random_tournament,
         random_utilities,
         read_csv,

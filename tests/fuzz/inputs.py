@@ -69,7 +69,7 @@ rival = true
 params = { machine = "kl-lucb" }
 """
 COMMANDS = (
-    "policies", "policies rucb", "policies --markdown", "--version", "--help", "run --list",
+    "policies", "policies rucb", "problem --list", "--version", "--help", "run --list",
     "suggest --arms 5 --slate-size 3 --horizon 1e4 --assume utilities",
     "problem synthetic --arms 5 --link linear --horizon 1e4 --slate-size 3 --alpha 1.5",
     "problem P.csv --json", "problem random --arms 4 --seed 3", "problem tournament --arms 5", "problem cyclic --arms 4",

@@ -90,7 +90,7 @@ def test_a_policy_may_come_twice_under_two_ids():
         ("runs = 6", "rnus = 6", "an experiment has no 'rnus'. Did you mean 'runs'?"),
         ("rival", "rivla", "contender 2 has no 'rivla'. Did you mean 'rival'?"),
         ("arms = 8", "amrs = 8", "a problem of kind 'synthetic' has no 'amrs'. Did you mean 'arms'?"),
-        ('"synthetic"', '"sinthetic"', "'kind' must be one of synthetic, random"),
+        ('"synthetic"', '"sinthetic"', "'kind' must be one of synthetic, 1good"),
         ("horizon = 1e3\n", "", "'horizon' is missing."),
         ("1e3", "1.5", "'horizon' of 'experiment' must be a whole number of at least 1. Got 1.5."),
         ("runs = 6", "runs = 0", "'runs' of 'experiment' must be a whole number of at least 1. Got 0."),

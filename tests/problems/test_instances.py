@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multiduel import theory
 from multiduel.inputs import BadInput
 from multiduel.problems import (
+    CATALOGUE,
     SPECS,
     bradley_terry,
     cyclic,
+    instance,
     parse,
     random_tournament,
     random_utilities,
@@ -121,3 +124,72 @@ def test_parse_refuses_what_it_cannot_use(tmp_path):
     write_csv(cyclic(4), path)
     with pytest.raises(BadInput, match="'n_arms' must be 4, the number of arms in"):
         parse(str(path), n_arms=5)
+
+
+def test_the_published_numbers():
+    """Of Ailon, Karnin, Joachims (six arms) and of Komiyama et al. (eight and four)."""
+    utilities = {name: instance(name).utilities.round(3).tolist() for name in ("1good", "2good", "3good", "arith", "geom")}
+    assert utilities == {
+        "1good": [0.8, 0.2, 0.2, 0.2, 0.2, 0.2],
+        "2good": [0.8, 0.7, 0.2, 0.2, 0.2, 0.2],
+        "3good": [0.8, 0.7, 0.7, 0.2, 0.2, 0.2],
+        "arith": [0.8, 0.7, 0.575, 0.45, 0.325, 0.2],
+        "geom": [0.8, 0.7, 0.512, 0.374, 0.274, 0.2],
+    }
+    assert instance("arithmetic").matrix[2].round(2).tolist() == [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
+    assert instance("arithmetic").total_order and instance("arithmetic").strongly_transitive
+    published = [[0.5, 0.6, 0.6, 0.6], [0.4, 0.5, 0.9, 0.1], [0.4, 0.1, 0.5, 0.9], [0.4, 0.9, 0.1, 0.5]]
+    assert instance("cyclic", 4).matrix.round(12).tolist() == published
+
+
+def test_they_equal_the_files_of_their_authors(data_dir):
+    for name, arms in (("arithmetic", 8), ("cyclic", 4)):
+        assert instance(name, arms).matrix == pytest.approx(parse(str(data_dir / f"synthetic_{name}_{arms}.csv")).matrix)
+
+
+@pytest.mark.parametrize("K", [3, 4, 7, 40])
+def test_three_winners(K):
+    problem = instance("three-winners", K)
+    scores = sorted(theory.copeland_scores(problem.matrix).tolist(), reverse=True)
+    assert problem.winner is None and problem.copeland_winners == (0, 1, 2)
+    assert scores == [K - 2] * 3 + list(range(K - 4, -1, -1)) if K > 3 else scores == [1, 1, 1]
+
+
+@pytest.mark.parametrize("K", [5, 7, 9, 21])
+def test_swirl(K):
+    problem = instance("swirl", K)
+    scores = theory.copeland_scores(problem.matrix).tolist()
+    half = (K - 1) // 2
+    assert problem.winner is None and problem.copeland_winners == (0,)
+    assert sorted(scores) == [half - 1] + [half] * (K - 2) + [half + 1]
+    assert not problem.weakly_transitive
+
+
+@pytest.mark.parametrize("K", [4, 8, 30])
+def test_borda_or_copeland(K):
+    problem = instance("bvsc", K)
+    assert problem.winner == 0 and problem.copeland_winners == (0,) and problem.borda_winners == (1,)
+    assert problem.gaps[1:] == pytest.approx(np.full(K - 1, 0.05))
+
+
+def test_every_family_has_a_source_and_makes_problems():
+    for name, family in CATALOGUE.items():
+        assert family.source and family.about and parse(name).n_arms == family.arms, name
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: instance("swril"), "'name' must be one of"),
+        (lambda: instance("swirl", 6), "'n_arms' of 'swirl' must be odd. Got 6."),
+        (lambda: instance("swirl", link="logit"), "'link' must not be given for 'swirl', which takes 'gap'. Got 'logit'."),
+        (lambda: instance("arithmetic", 12), "'step' of 'arithmetic' with 12 arms must be at most 0.0454545. Got 0.05."),
+        (lambda: instance("bvsc", rout=0.05), "'rout' of 'bvsc' with 8 arms must be above 0.0666667"),
+        (lambda: instance("2good", 1), "'n_arms' of '2good' must be at least 2. Got 1."),
+        (lambda: instance("three-winners", gap=0.7), "'gap' of 'three-winners' must be above 0 and at most 1/2. Got 0.7."),
+    ],
+)
+def test_instances_refuse(make, message):
+    with pytest.raises(BadInput) as caught:
+        make()
+    assert str(caught.value).startswith(message)

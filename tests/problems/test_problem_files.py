@@ -39,6 +39,24 @@ def test_spaces_blank_lines_and_byte_order_mark(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("0.5 0.75\n0.25 0.5\n", ("arm 0", "arm 1")),  # as the RMED and MergeDTS authors publish matrices
+        ("2\n0.5         0.75  \n0.25  0.5  ", ("arm 0", "arm 1")),  # as the D-TS authors do
+        ("5.000e-01 7.500e-01\n2.500e-01 5.000e-01\n", ("arm 0", "arm 1")),  # as numpy.savetxt does
+        ("0.5,0.75\n0.25,0.5\n", ("arm 0", "arm 1")),
+        ("mild\tvery sharp\n0.5\t0.75\n0.25\t0.5\n", ("mild", "very sharp")),
+        ("mild sharp\n0.5 0.75\n0.25 0.5\n", ("mild", "sharp")),
+        ("1,2\n0.5,0.75\n0.25,0.5\n", ("1", "2")),  # numbers may be names
+    ],
+)
+def test_what_others_publish(tmp_path, text, names):
+    path = tmp_path / "table.txt"
+    path.write_text(text)
+    assert read_csv(path).names == names and read_csv(path).matrix.tolist() == [[0.5, 0.75], [0.25, 0.5]]
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "must hold a line of arm names and a line of numbers per arm. Got an empty file."),
@@ -46,7 +64,9 @@ def test_spaces_blank_lines_and_byte_order_mark(tmp_path):
         ("a,b\n0.5,0.7\n0.3\n", "line 3: must have 2 numbers, one per name in line 1. Got 1."),
         ("a,b\n0.5,0.7\n\n0.3,oops\n", "line 4, column 2: must be a number. Got 'oops'."),
         ("a,b\n0.5,\n0.3,0.5\n", "line 2, column 2: must be a number. Got ''."),
-        ("0.5,0.7\n0.3,0.5\n", "Got 1. Is the first line with the arm names missing?"),
+        ("0.5 0.7 0.8\n0.3\n0.2 0.5 0.5\n", "line 2: must have 3 numbers, as many as line 1 has. Got 1."),
+        ("2\n0.5 0.7\n0.3 oops\n", "line 3, column 2: must be a number. Got 'oops'."),
+        ("a b\n0.5 0.7\n", "must have 2 lines of numbers, one per name in line 1. Got 1."),
         ("a,b\n0.5,0.5\n0.5,0.5\n0.5,0.5\n", "must have 2 lines of numbers, one per name in line 1. Got 3."),
         ("a,a\n0.5,0.7\n0.3,0.5\n", "line 1: 'names' must be different from each other. Got 'a' twice."),
         ("a,\n0.5,0.7\n0.3,0.5\n", "line 1: The name of arm 1 must not be blank."),

@@ -1,4 +1,4 @@
-"""Cards: what a policy or machine is, as a table, a page or Markdown."""
+"""Cards: what a policy or machine is, as a table or a page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDE = 140  # columns of the screen from which the whole list of policies is rea
 
 def policy_table(width: int) -> Table:
     """The policies, a line each; on a narrow screen without what only their cards need to tell."""
-    lines = _policy_lines()
+    lines = policy_rows()
     shown = list(lines[0]) if width >= WIDE else ["policy", "paper", "slate", "when to use"]
     table = Table(*shown, box=SIMPLE_HEAD, pad_edge=False)
     table.columns[0].no_wrap = True
@@ -30,15 +30,8 @@ def policy_table(width: int) -> Table:
     return table
 
 
-def policy_markdown() -> str:
-    """The policies as README.md lists them."""
-    shown = ("policy", "paper", "slate", "horizon", "when to use")
-    rows: list[tuple[str, ...]] = [shown, ("---",) * len(shown)]
-    rows += [(f"`{line['policy']}`", *(line[heading] for heading in shown[1:])) for line in _policy_lines()]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def _policy_lines() -> list[dict[str, str]]:
+def policy_rows() -> list[dict[str, str]]:
+    """A row per policy, by the headings that a list of them may show."""
     return [
         {
             "policy": spec.name,
@@ -98,16 +91,24 @@ def print_card(name: str, console: Console) -> None:
 
 
 def _print_parameters(console: Console, card: PolicySpec | MachineSpec) -> None:
-    if not card.params._fields:
+    rows = parameter_rows(card)
+    if not rows:
         console.print("No parameters.")
         return
     lines = table("parameter", "default", "must be", "meaning")
-    defaults = describe(card.params())
+    for row in rows:
+        lines.add_row(*row)
+    console.print(lines)
+
+
+def parameter_rows(card: PolicySpec | MachineSpec) -> list[tuple[str, str, str, str]]:
+    """Of each parameter its name, default, limits and meaning."""
+    defaults, rows = describe(card.params()), []
     for name in card.params._fields:
         parameter = card.parameters.get(name, Parameter(meaning=""))
         default = "the horizon" if name == "horizon" else str(defaults[name]).lower()
-        lines.add_row(name, default, _limits(parameter, defaults[name]), parameter.meaning)
-    console.print(lines)
+        rows.append((name, default, _limits(parameter, defaults[name]), parameter.meaning))
+    return rows
 
 
 def _limits(parameter: Parameter, default: Any) -> str:

@@ -17,7 +17,6 @@ def policies(
         str | None,
         typer.Argument(metavar="[NAME]", help="A policy or machine to show in full; your own as path/to/file.py:SPEC."),
     ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="The list as README.md has it.")] = False,
 ) -> None:
     """List the policies, or show one's card: parameters, meanings, limits, defaults, paper."""
     from multiduel.cli import cards
@@ -25,8 +24,6 @@ def policies(
     screen = console()
     if name is not None:
         cards.print_card(name, screen)
-    elif markdown:
-        print(cards.policy_markdown())
     else:
         screen.print(cards.policy_table(screen.width))
         screen.print("slate: how many arms it compares at once. 'multiduel policies NAME' shows all about one.")

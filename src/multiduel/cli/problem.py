@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multiduel.cli.terminal import ARMS, LINK, PROBLEM, console, facts, table, whole_number
+from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from multiduel.problems import Problem
     from multiduel.theory import SlateBound
 
@@ -20,7 +23,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def problem(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help=PROBLEM)],
+    spec: Annotated[str | None, typer.Argument(metavar="SPEC", help=PROBLEM)] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the problems that ship, with their sources.")] = False,
     arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
     seed: Annotated[int, typer.Option(help="Of a random problem.")] = 0,
@@ -33,6 +37,11 @@ def problem(
     from multiduel import theory
     from multiduel.problems import parse
 
+    if listed or spec is None:
+        if not listed:
+            raise BadInput("Name a problem or a file; 'multiduel problem --list' has the names.")
+        console().print(_catalogue())
+        return
     rounds = whole_number("horizon", horizon)
     instance = parse(spec, n_arms=arms, link=link, seed=seed)
     has_winner = instance.winner is not None
@@ -70,13 +79,23 @@ def problem(
     if not has_winner:
         screen.print("Without a Condorcet winner the theorems promise nothing.")
         return
-    listed = table(f"regret bound at T = {rounds:,}", "value", "notes")
-    listed.columns[0].no_wrap = listed.columns[1].no_wrap = True
+    promised = table(f"regret bound at T = {rounds:,}", "value", "notes")
+    promised.columns[0].no_wrap = promised.columns[1].no_wrap = True
     titles = {"doubler-bai": "Theorem 1, DoublerBAI", "multi-sbm-feedback": "Theorem 2, MultiSBM-Feedback"}
     titles["multi-rucb"] = f"Theorem 3, MultiRUCB, m = {slate_size}"
     for policy, bound in bounds.items():
-        listed.add_row(titles[policy], f"{bound.value:,.4g}", "\n".join(bound.notes))
-    screen.print(listed)
+        promised.add_row(titles[policy], f"{bound.value:,.4g}", "\n".join(bound.notes))
+    screen.print(promised)
+
+
+def _catalogue() -> Table:
+    from multiduel.problems import CATALOGUE
+
+    lines = table("problem", "arms", "options", "what it is", "source")
+    lines.columns[0].no_wrap = True
+    for name, family in CATALOGUE.items():
+        lines.add_row(name, str(family.arms), ", ".join(family.options), family.about, family.source)
+    return lines
 
 
 def _described(

@@ -36,10 +36,10 @@ def _interrupt(*_: object) -> None:
 # Help texts of options that several commands share.
 POLICY = "See 'multiduel policies'; or your own: my_module:SPEC, path/to/file.py:SPEC."
 PROBLEM = (
-    "synthetic, random, bradley-terry, tournament, cyclic, or a .csv file: a line of names, then for each arm a line "
-    "with its chances of beating the arms."
+    "A name from 'multiduel problem --list', or a file (.csv, .tsv, .txt): a line of names, if they have names, then for each "
+    "arm a line with its chances of beating the arms."
 )
-ARMS = "Number of arms: 48 if not given; of a file, as many as it has."
+ARMS = "Number of arms: if not given, what 'multiduel problem --list' says; of a file, as many as it has."
 LINK = "From utilities to chances: linear (if not given), natural or logit."
 
 

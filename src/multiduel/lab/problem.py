@@ -14,11 +14,7 @@ from multiduel.problems.problem import MOST_ARMS
 
 # What each kind of problem may be told besides its kind.
 KINDS: dict[str, tuple[str, ...]] = {
-    "synthetic": ("arms", "link"),
-    "random": ("arms", "link", "seed"),
-    "bradley-terry": ("arms", "seed", "scale"),
-    "tournament": ("arms", "seed", "condorcet"),
-    "cyclic": ("arms", "gap", "cycle_gap", "condorcet"),
+    **{name: ("arms", *family.options) for name, family in problems.CATALOGUE.items()},
     "csv": ("file",),  # beside the experiment
     "data": ("file", "arms"),  # in the folder of data
     "given": ("source",),  # handed to the runner by who calls it; ``source`` says what made it
@@ -37,7 +33,7 @@ def check(table: Any) -> dict[str, Any]:
     for key, least, most in (("arms", 1, MOST_ARMS), ("seed", 0, MOST_SEED)):
         if key in problem:
             problem[key] = whole(key, problem[key], least, most, of="problem")
-    for key in ("scale", "gap", "cycle_gap"):
+    for key in ("scale", "gap", "cycle_gap", "step", "rout"):
         if key in problem:
             problem[key] = finite(key, problem[key], of="problem")
     if "condorcet" in problem:
@@ -62,14 +58,7 @@ def resolve(table: Mapping[str, Any], data: Path | None = None) -> Problem:
         return problems.read_csv(options["file"])
     if kind == "data":
         return _from_data(options["file"], options.get("arms"), data)
-    make = {
-        "synthetic": problems.synthetic,
-        "random": problems.random_utilities,
-        "bradley-terry": problems.bradley_terry,
-        "tournament": problems.random_tournament,
-        "cyclic": problems.cyclic,
-    }
-    return make[kind](options.pop("arms", 48), **options)  # type: ignore[operator, no-any-return]
+    return problems.instance(kind, options.pop("arms", None), **options)
 
 
 def data_folder(data: Path | None = None) -> Path | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from multiduel.arrays import Stream
+from multiduel.arrays import Ints, Stream
 from multiduel.kernels.dispatch import generic
 
 
@@ -51,6 +51,14 @@ def advance(params: Any, state: Any, row: int, round: int, rng: Stream) -> int:
     >>> advance(params, state, 0, 1, rng) in range(3)
     True
     """
+
+
+@generic(optional=True)
+def advance_all(params: Any, state: Any, held: Ints, round: int, rng: Stream, arms: Ints) -> None:
+    """Advance(S) for the rows that are not held, in their order: arms[row] is what it gives. The others' stay."""
+    for row in range(held.shape[0]):
+        if held[row] == 0:
+            arms[row] = advance(params, state, row, round, rng)
 
 
 @generic

@@ -1,12 +1,11 @@
 """Who beats whom: preference matrices, links, utilities, instances and data files."""
 
+from multiduel.problems.catalogue import CATALOGUE, ENDINGS, SPECS, instance, parse
 from multiduel.problems.estimated import EstimatedProblem
 from multiduel.problems.files import read_csv, write_csv
 from multiduel.problems.instances import (
-    SPECS,
     bradley_terry,
     cyclic,
-    parse,
     random_tournament,
     random_utilities,
     synthetic,
@@ -16,6 +15,8 @@ from multiduel.problems.problem import BENCHMARKS, Problem, from_matrix, prefere
 
 __all__ = [
     "BENCHMARKS",
+    "CATALOGUE",
+    "ENDINGS",
     "LINKS",
     "SPECS",
     "EstimatedProblem",
@@ -24,6 +25,7 @@ __all__ = [
     "cyclic",
     "from_matrix",
     "from_utilities",
+    "instance",
     "parse",
     "preference_matrix",
     "random_tournament",

@@ -1,4 +1,4 @@
-"""Preference matrices in files: a line of arm names, then one line of numbers per arm, comma separated."""
+"""Preference matrices in files: a line of arm names, then one line of numbers per arm, comma separated; others are read too."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from multiduel.problems.problem import Problem, preference_matrix
 def read_csv(path: str | os.PathLike[str]) -> Problem:
     """The problem in a file, labelled by the file's name without its ending.
 
+    Cells are separated by commas, or where there is none by tabs or spaces. A first line of names may be missing, and so may
+    that of the number of arms with which some publish their matrices.
+
     >>> read_csv("nowhere.csv")
     Traceback (most recent call last):
     multiduel.inputs.BadInput: 'nowhere.csv' must be a file that exists. Got no such file.
     """
-    names, rows = _read_rows(path)
+    names, rows = _names_and_rows(_read_rows(path))
     lines = [line for line, _ in rows]
+    each = "one per name in line 1" if lines[:1] != [1] else "as many as line 1 has"
     for line, row in rows:
         if len(row) != len(names):
-            raise BadInput(f"'{path}', line {line}: must have {len(names)} numbers, one per name in line 1. Got {len(row)}.")
+            raise BadInput(f"'{path}', line {line}: must have {len(names)} numbers, {each}. Got {len(row)}.")
     values = [[_number(path, line, column, cell) for column, cell in enumerate(row, 1)] for line, row in rows]
     if len(rows) != len(names):
-        hint = " Is the first line with the arm names missing?" if len(rows) == len(names) - 1 else ""
-        raise BadInput(f"'{path}': must have {len(names)} lines of numbers, one per name in line 1. Got {len(rows)}.{hint}")
+        raise BadInput(f"'{path}': must have {len(names)} lines of numbers, {each}. Got {len(rows)}.")
 
     def where(i: int, j: int) -> str:
         return f"'{path}', line {lines[i]}, column {j + 1} ('{names[i]}' against '{names[j]}'):"
@@ -41,15 +44,37 @@ def read_csv(path: str | os.PathLike[str]) -> Problem:
         raise BadInput(f"'{path}', line 1: {error}") from None
 
 
-def _read_rows(path: str | os.PathLike[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+def _read_rows(path: str | os.PathLike[str]) -> list[tuple[int, list[str]]]:
+    """The lines that are not blank, with their numbers."""
+    text = read_text(path)
+    filled = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not filled:
+        raise BadInput(f"'{path}' must hold a line of arm names and a line of numbers per arm. Got an empty file.")
+    if "," not in text and filled[-1][1].split()[1:]:
+        return [(number, line.split("\t") if "\t" in line else line.split()) for number, line in filled]
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+        return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise BadInput(f"'{path}' must be comma-separated text. {error}.") from None
-    if not rows:
-        raise BadInput(f"'{path}' must hold a line of arm names and a line of numbers per arm. Got an empty file.")
-    return rows[0][1], rows[1:]
+
+
+def _names_and_rows(lines: list[tuple[int, list[str]]]) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The names of the arms and the lines of numbers."""
+    (_, first), rest = lines[0], lines[1:]
+    if len(first) == 1 and len(rest) > 1 and first[0] == str(len(rest)):
+        return [f"arm {i}" for i in range(len(rest))], rest  # the number of arms
+    if len(first) == len(lines) and all(_is_number(cell) for cell in first):
+        return [f"arm {i}" for i in range(len(first))], lines
+    return first, rest
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _number(path: str | os.PathLike[str], line: int, column: int, cell: str) -> float:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, finite, shortened, whole
-from multiduel.problems.files import read_csv
+from multiduel.inputs import MOST_SEED, BadInput, choice, finite, shortened, whole
 from multiduel.problems.links import LINKS, from_utilities
 from multiduel.problems.problem import MOST_ARMS, Problem
 
@@ -23,7 +22,7 @@ def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
     >>> synthetic(5).winner
     0
     """
-    K = _count("n_arms", "synthetic", n_arms, 1)
+    K = count("n_arms", "synthetic", n_arms, 1)
     choice("link", link, LINKS)
     utilities = np.concatenate([[0.8], np.geomspace(0.7, 0.2, K - 1)])
     return from_utilities(utilities, link=link, label=f"synthetic, K = {K}, {link} link")
@@ -35,7 +34,7 @@ def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Pro
     >>> random_utilities(5, seed=1).n_arms
     5
     """
-    K = _count("n_arms", "random_utilities", n_arms, 1)
+    K = count("n_arms", "random_utilities", n_arms, 1)
     choice("link", link, LINKS)
     utilities = _generator("random_utilities", seed).random(K)
     return from_utilities(utilities, link=link, label=f"random utilities, K = {K}, {link} link, seed {seed}")
@@ -47,7 +46,7 @@ def bradley_terry(n_arms: int, *, seed: int = 0, scale: float = 1.0) -> Problem:
     >>> bradley_terry(5, seed=1).link
     'logit'
     """
-    K = _count("n_arms", "bradley_terry", n_arms, 1)
+    K = count("n_arms", "bradley_terry", n_arms, 1)
     scale = finite("scale", scale, of="bradley_terry")
     if not 0 < scale <= MOST_SCALE:
         raise BadInput(f"'scale' of 'bradley_terry' must be above 0 and at most {MOST_SCALE:g}. Got {scale}.")
@@ -63,7 +62,7 @@ def random_tournament(n_arms: int, *, seed: int = 0, condorcet: bool = True) -> 
     >>> random_tournament(5, condorcet=True).winner is None
     False
     """
-    K = _count("n_arms", "random_tournament", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
+    K = count("n_arms", "random_tournament", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
     rng = _generator("random_tournament", seed)
     while True:
         P = _random_table(rng, K)
@@ -87,10 +86,9 @@ def cyclic(n_arms: int, *, gap: float = 0.1, cycle_gap: float = 0.4, condorcet: 
     >>> cyclic(5, condorcet=False).winner is None
     True
     """
-    K = _count("n_arms", "cyclic", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
+    K = count("n_arms", "cyclic", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
     for name, value in (("gap", gap), ("cycle_gap", cycle_gap)):
-        if not 0 < finite(name, value, of="cyclic") <= 0.5:
-            raise BadInput(f"'{name}' of 'cyclic' must be above 0 and at most 1/2. Got {value}.")
+        distance(name, "cyclic", value)
     first = 1 if condorcet else 0
     n = K - first
     P = np.full((K, K), 0.5)
@@ -108,46 +106,11 @@ def cyclic(n_arms: int, *, gap: float = 0.1, cycle_gap: float = 0.4, condorcet: 
     return Problem(P, label=label)
 
 
-SPECS = ("synthetic", "random", "bradley-terry", "tournament", "cyclic")
-
-
-def parse(spec: str, *, n_arms: int | None = None, link: str | None = None, seed: int = 0) -> Problem:
-    """A problem from the text of a command line: one of SPECS, or the path of a .csv file.
-
-    None means "not given": 48 arms and the linear link where they apply. What does not apply is refused, not ignored.
-    """
-    if spec.lower().endswith(".csv"):
-        _unused("link", link, spec)
-        problem = read_csv(spec)
-        if n_arms is not None and n_arms != problem.n_arms:
-            raise BadInput(f"'n_arms' must be {problem.n_arms}, the number of arms in '{spec}'. Got {n_arms}.")
-        return problem
-    if spec not in SPECS:
-        known = ", ".join(f"'{name}'" for name in SPECS)
-        hint = did_you_mean(spec, SPECS)
-        raise BadInput(f"A problem must be one of {known}, or a file ending in .csv. Got '{spec}'.{hint}")
-    K = 48 if n_arms is None else n_arms
-    if spec == "synthetic":
-        return synthetic(K, link=link or "linear")
-    if spec == "random":
-        return random_utilities(K, seed=seed, link=link or "linear")
-    _unused("link", link, spec)
-    if spec == "bradley-terry":
-        return bradley_terry(K, seed=seed)
-    if spec == "tournament":
-        return random_tournament(K, seed=seed)
-    return cyclic(K)
-
-
 _NO_WINNER = " without a Condorcet winner"
 
 
-def _unused(name: str, value: object, spec: str) -> None:
-    if value is not None:
-        raise BadInput(f"'{name}' must not be given for '{spec}': only 'synthetic' and 'random' use it. Got '{value}'.")
-
-
-def _count(name: str, owner: str, value: Any, least: int, condition: str = "") -> int:
+def count(name: str, owner: str, value: Any, least: int, condition: str = "") -> int:
+    """A number of arms, or a seed, if it is one."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise BadInput(f"'{name}' of '{owner}' must be a whole number. Got {shortened(value)}.")
     if value < least:
@@ -155,8 +118,15 @@ def _count(name: str, owner: str, value: Any, least: int, condition: str = "") -
     return whole(name, value, least, MOST_SEED if name == "seed" else MOST_ARMS, of=owner)
 
 
+def distance(name: str, owner: str, value: Any) -> float:
+    """How far from 1/2 a chance is, if it is that."""
+    if not 0 < finite(name, value, of=owner) <= 0.5:
+        raise BadInput(f"'{name}' of '{owner}' must be above 0 and at most 1/2. Got {value}.")
+    return float(value)
+
+
 def _generator(owner: str, seed: int) -> np.random.Generator:
-    return np.random.default_rng(_count("seed", owner, seed, 0))
+    return np.random.default_rng(count("seed", owner, seed, 0))
 
 
 def _random_table(rng: np.random.Generator, K: int) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -10,7 +10,7 @@ from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import compare
 from multiduel.kernels.random import below, place, reseed
 from multiduel.rankers.clicks import go_down
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out
+from multiduel.rankers.multileaving.contract import Flags, Lists, Positions, judge, lay_out
 
 
 class ClickWorld(NamedTuple):
@@ -55,10 +55,10 @@ def search(world: ClickWorld, key: np.uint64, round: int, rounds: int, slate: In
         reseed(rng, place(key, t), 0)
         query = below(rng, world.offset.shape[0] - 1)
         lo, hi = world.offset[query], world.offset[query + 1]
-        order, rank, rows, own = world.order[:, lo:hi], world.rank[:, lo:hi], world.rows[:n], world.own[:n]
         for a in range(n):
-            own[a] = world.returned[rows[a], query]
-        length = lay_out(world.method, rng, order, rank, rows, own, world.taken, world.shown, world.evidence)
+            world.own[a] = world.returned[world.rows[a], query]
+        lists = Lists(world.order[:, lo:hi], world.rank[:, lo:hi], world.rows[:n], world.own[:n], world.taken)
+        length = lay_out(world.method, rng, lists, world.shown, world.evidence)
         go_down(rng, world.click, world.stop, world.grade[lo:hi], world.shown, length, world.clicked)
         page = world.page[:n, :n]
         for a in range(n):

@@ -13,7 +13,7 @@ from multiduel.problems import Problem
 from multiduel.rankers.click_world import ClickWorld
 from multiduel.rankers.clicks import ClickModel, click_model
 from multiduel.rankers.lineup import Lineup
-from multiduel.rankers.multileaving import METHOD, METHODS, TIES, TWO_ONLY, check_method
+from multiduel.rankers.multileaving import METHOD, METHODS, TIE, TIES, TWO_ONLY, check_method
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class ClickProblem:
     clicks: ClickModel
     method: str
     reference: Problem | None = None  # e.g. of ``estimate_matrix``; without it there is no regret to count
-    ties: str = TIES[0]  # "half" a win each way, or "drop": such a page tells nothing of the two
+    ties: str = TIE  # "half" a win each way, or "drop": such a page tells nothing of the two
 
     def __post_init__(self) -> None:
         check_method(self.method)
@@ -63,7 +63,7 @@ class ClickProblem:
             taken=np.zeros(lineup.longest, np.uint8),
             shown=np.zeros(depth, np.int64),
             clicked=np.zeros(depth),
-            evidence=np.zeros((depth, seats + 1)),
+            evidence=np.zeros((depth + seats, seats + 1)),
             page=np.zeros((seats, seats)),
         )
 
@@ -93,7 +93,7 @@ def click_problem(
     *,
     clicks: str | ClickModel = "informational",
     method: str = METHOD,
-    ties: str = TIES[0],
+    ties: str = TIE,
     depth: int = 10,
     reference: Problem | None = None,
 ) -> ClickProblem:

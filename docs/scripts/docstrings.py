@@ -1,0 +1,62 @@
+"""Docstrings as the site shows them: examples and aligned lines stay as they stand."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from griffe import Extension, Object
+
+
+class Docstrings(Extension):
+    """Found by mkdocstrings, which calls it for every object that it has read."""
+
+    def on_object(self, *, obj: Object, **_: Any) -> None:
+        if obj.docstring is not None and "```" not in obj.docstring.value:
+            obj.docstring.value = as_markdown(obj.docstring.value)
+
+
+def as_markdown(text: str) -> str:
+    """Fences around doctests, indented listings and paragraphs whose lines are aligned in columns.
+
+    >>> as_markdown("Adds.\\n\\n>>> 1 + 1\\n2")
+    'Adds.\\n\\n```pycon\\n>>> 1 + 1\\n2\\n```'
+    """
+    return "\n\n".join(_paragraph(part) for part in _parts(text))
+
+
+def _parts(text: str) -> list[str]:
+    """Paragraphs; an indented listing is one, blank lines and all."""
+    parts: list[str] = []
+    for part in re.split(r"\n\s*\n", text.strip("\n")):
+        if parts and _listing(part) and _listing(parts[-1]):
+            parts[-1] += "\n\n" + part
+        else:
+            parts.append(part)
+    return parts
+
+
+def _listing(part: str) -> bool:
+    return all(line.startswith("    ") for line in part.splitlines())
+
+
+def _paragraph(part: str) -> str:
+    lines = part.splitlines()
+    if lines[0].startswith(">>>"):
+        return f"```pycon\n{part}\n```"
+    if _listing(part):
+        shortened = "\n".join(line[4:] for line in part.splitlines())
+        return f"```text\n{shortened}\n```"
+    if len(lines) > 1 and all(re.search(r"\S {2,}\S|^ {2,}\S", line) for line in lines):
+        return f"```text\n{part}\n```"
+    return escaped(part)
+
+
+def escaped(text: str) -> str:
+    """Text outside of backticks that Markdown shall not take for its own: indices, products, names with underscores.
+
+    >>> escaped("P[i, j] and `W[i]`")
+    'P\\\\[i, j\\\\] and `W[i]`'
+    """
+    code = re.compile(r"(``.+?``|`[^`]+`)", re.S)
+    return "".join(part if code.fullmatch(part) else re.sub(r"([_*<>\[\]])", r"\\\1", part) for part in code.split(text))

@@ -1,0 +1,410 @@
+"""Pages of the site that are made from the code while MkDocs builds it: policies, command, experiments, problems, Python.
+
+MkDocs calls the functions whose names begin with ``on_``. Nothing is played here: numbers come from docs/figures/results.json.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
+
+from docstrings import as_markdown, escaped  # noqa: E402  (beside this file)
+
+from multiduel import __all__ as public_names  # noqa: E402
+from multiduel import __version__  # noqa: E402
+from multiduel.cli.cards import parameter_rows, policy_rows  # noqa: E402
+from multiduel.engine.registry import MACHINES  # noqa: E402
+from multiduel.kernels.contract import PolicySpec  # noqa: E402
+from multiduel.policies import ALL  # noqa: E402
+from multiduel.policies.citations import bibtex, cited  # noqa: E402
+
+RESULTS = ROOT / "docs" / "figures" / "results.json"
+TOP = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "README.md": "index.md",
+}  # files above docs/, as pages
+
+# Modules of the Python reference beside the names of ``multiduel`` itself, which are listed by what they are for.
+API = {
+    "Ask and tell": ("make", "restore", "Policy", "Slate", "Standing", "Outcome", "best", "worst", "ranking", "duels", "tie"),
+    "Simulate": ("simulate", "Result", "Results", "Rankings", "suggest", "Suggestion", "register", "BadInput"),
+    "Problems": (
+        *("Problem", "instance", "synthetic", "random_utilities", "bradley_terry", "random_tournament", "cyclic", "from_matrix"),
+        *("from_utilities", "read_csv", "EstimatedProblem"),
+    ),
+    "Verdicts": ("verdict", "Verdict", "forecast", "Forecast", "Tally", "estimate"),
+}
+MODULES = {
+    "Theory": ("multiduel.theory", "multiduel.theory.slates"),
+    "The lab": ("multiduel.lab.experiment", "multiduel.lab.runner", "multiduel.lab.results"),
+    "The arena's client": ("multiduel.arena.client",),
+    "For authors of policies": ("multiduel.kernels.contract", "multiduel.kernels.validity", "multiduel.checks"),
+}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Pages that are made get their places in the navigation."""
+    sections = {name: pages for entry in config.nav or [] if isinstance(entry, dict) for name, pages in entry.items()}
+    sections["Policies"][:] = ["policies/index.md", *({spec.title: _policy_page(spec)} for spec in ALL)]
+    python = next(entry["Python"] for entry in sections["Reference"] if isinstance(entry, dict) and "Python" in entry)
+    python[:] = [{title: f"reference/api/{_slug(title)}.md"} for title in (*API, "Rankers", *MODULES)]
+    config.extra["version_of_package"] = __version__
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    for name, content in made_pages():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Links to files of the repository lead to their pages."""
+    return _linked(markdown, page.file.src_uri)
+
+
+def made_pages() -> Iterator[tuple[str, str]]:
+    """Every page that is made, by its place in docs/."""
+    for source, place in TOP.items():
+        if source != "README.md":
+            yield place, _from_above((ROOT / source).read_text(encoding="utf-8"))
+    yield "policies/index.md", _policy_list()
+    known = json.loads(RESULTS.read_text())
+    for spec in ALL:
+        yield _policy_page(spec), _policy(spec, known.get(f"policy-{spec.name}"))
+    yield "reference/cli.md", _commands()
+    yield "reference/experiment.md", _experiment()
+    yield "reference/problems.md", _problems()
+    yield "reference/examples.md", _examples()
+    for title, names in API.items():
+        yield f"reference/api/{_slug(title)}.md", _api(title, [_home(name) for name in names])
+    yield (
+        "reference/api/rankers.md",
+        _api("Rankers", [_home(name, "multiduel.rankers") for name in _ranker_names()], "multiduel.rankers"),
+    )
+    for title, modules in MODULES.items():
+        yield f"reference/api/{_slug(title)}.md", _api(title, modules, "")
+    missing = set(public_names) - {name for names in API.values() for name in names}
+    known_modules = {"authoring", "checks", "rankers", "theory", "policies", "__version__"}
+    assert missing <= known_modules, f"The Python reference lacks {sorted(missing - known_modules)}: put them into API."
+
+
+# -- links --------------------------------------------------------------------------------------------------------------
+
+
+def _from_above(markdown: str) -> str:
+    """A page from above docs/: its links to docs/x.md are links to x.md here."""
+    return re.sub(r"\]\((?:docs/)?(?!https?:|#)([^)]+)\)", lambda link: f"]({_target(link[1], 'docs/' in link[0])})", markdown)
+
+
+def _target(link: str, in_docs: bool) -> str:
+    return link if in_docs or link.partition("#")[0] in TOP.values() else f"../{link}"
+
+
+def _linked(markdown: str, place: str) -> str:
+    up = "../" * (len(PurePosixPath(place).parts) - 1)
+
+    def page_of(link: re.Match[str]) -> str:
+        inside = PurePosixPath(place).parent.joinpath(link[1]).as_posix()
+        target = re.sub(r"[^/]+/\.\./", "", inside)
+        if not target.startswith("../"):
+            return link[0]
+        name, _, anchor = target[3:].partition("#")
+        anchor = anchor and f"#{anchor}"
+        if name in TOP:
+            return f"]({up}{TOP[name]}{anchor})"
+        if name.startswith("examples"):
+            parts = PurePosixPath(name).parts
+            return f"]({up}reference/examples.md{'#' + _slug(parts[1]) if len(parts) > 1 else ''})"
+        raise ValueError(f"'{place}' links to '{link[1]}', which has no page.")
+
+    return re.sub(r"\]\((?!https?:|#|mailto:)([^)\s]*\.\./[^)\s]+)\)", page_of, markdown)
+
+
+# -- policies -----------------------------------------------------------------------------------------------------------
+
+
+def _policy_page(spec: PolicySpec) -> str:
+    return f"policies/{spec.name.replace('+', '-plus')}.md"
+
+
+def _policy_list() -> str:
+    rows = policy_rows()
+    pages = {spec.name: _policy_page(spec).removeprefix("policies/") for spec in ALL}
+    shown = ("policy", "paper", "slate", "horizon", "when to use")
+    lines = [
+        [f"[{row['policy']}]({pages[row['policy']]})", *(row[key] for key in shown[1:])] for row in rows if row["policy"] in pages
+    ]
+    return (
+        "# Policies\n\n*slate*: how many arms it compares at once. *horizon*: whether it must be told in advance how many rounds "
+        "there will be. `multiduel suggest --arms 20` names the one that we would use, from measured results; "
+        "`multiduel policies NAME` shows a card.\n\n" + _table(shown, lines)
+    )
+
+
+def _policy(spec: PolicySpec, played: dict[str, Any] | None) -> str:
+    header = inspect.getdoc(sys.modules[spec.params.__module__]) or ""
+    first, _, rest = header.partition("\n")
+    facts, listing = _facts(rest)
+    lines = [
+        f"# {spec.title}",
+        "",
+        f"`{spec.name}`: {first.partition(': ')[2] or first}".replace("`: ", "`: ", 1),
+        "",
+        spec.use,
+        "",
+    ]
+    rows = [
+        ("paper", cited(spec.cite)),
+        ("slate", "two arms" if spec.slate == "two" else "any number of arms, at most `slate_size`"),
+        ("horizon", "any: it never needs to know" if spec.anytime else "must be known in advance"),
+        ("assumes", spec.assumes),
+        ("regret", spec.regret),
+        ("learns from comparisons that it did not ask for", "yes" if spec.observes else f"no: {spec.blind}"),
+        *((f"exception: {check}", why) for check, why in spec.exceptions.items()),
+    ]
+    lines += [_table(("", ""), rows), ""]
+    if played:
+        name = _policy_page(spec).removeprefix("policies/").removesuffix(".md")
+        lines += [
+            f"![Regret of {spec.title}](../figures/policy-{name}.svg)",
+            "",
+            _table(
+                ("line", "mean regret at the end", "95% interval of the mean"),
+                [
+                    (label, f"{line['mean']:,.0f}", f"{line['low']:,.0f} to {line['high']:,.0f}")
+                    for label, line in played["lines"].items()
+                ],
+            ),
+            "",
+            f"Problem: {played['problem']}; T = {played['horizon']:,}, {played['runs']} runs, seed {played['seed']}. "
+            f"`python docs/scripts/figures.py policy-{spec.name}` plays it again. One small problem says little of others: "
+            "[compare on yours](../tutorials/regret-plot.md).",
+            "",
+        ]
+    lines += ["## The algorithm", ""]
+    for name, text in facts.items():
+        lines += [f"**{name}.** {escaped(text)}", ""]
+    lines += [as_markdown(listing), "", "## Parameters", "", _parameters(spec)]
+    for parameter in spec.parameters.values():
+        for machine in MACHINES.values():
+            if parameter.machines == machine.kind:
+                lines += [
+                    "",
+                    f"### Machine {machine.name}",
+                    "",
+                    f"{machine.title}. {cited(machine.cite)}",
+                    "",
+                    _parameters(machine),
+                ]
+    source = spec.params.__module__.replace(".", "/")
+    lines += ["", "## Source and citation", "", f"`src/{source}.py`", ""]
+    if bibtex(spec.cite):
+        lines += ["```bibtex", bibtex(spec.cite), "```"]
+    return "\n".join(lines)
+
+
+def _facts(text: str) -> tuple[dict[str, str], str]:
+    """The header's named lines (Paper, Assumes, ...) and what follows them."""
+    facts: dict[str, str] = {}
+    rest: list[str] = []
+    for line in text.strip("\n").splitlines():
+        named = re.match(r"(Papers?|Assumes|Symbols|Deviates|Needs|Promises) +(.*)", line) if not rest else None
+        if named:
+            facts[named[1]] = named[2]
+        elif facts and not rest and re.match(r" {8,}\S", line):
+            facts[list(facts)[-1]] += " " + line.strip()
+        elif line.strip() or rest:
+            rest.append(line)
+    return facts, "\n".join(rest)
+
+
+def _parameters(card: Any) -> str:
+    rows = parameter_rows(card)
+    return _table(("parameter", "default", "must be", "meaning"), rows) if rows else "None."
+
+
+# -- the command, experiments, problems, examples -----------------------------------------------------------------------
+
+
+def _commands() -> str:
+    import typer
+
+    from multiduel.cli import app
+
+    lines = [
+        "# The command",
+        "",
+        "Made from the command's own help: `multiduel --help`, `multiduel simulate --help` and so on.",
+        "",
+    ]
+
+    def told(command: Any, words: list[str]) -> None:
+        if len(words) > 1:
+            lines.extend([f"{'#' * min(len(words), 4)} {' '.join(words)}", "", escaped(command.help or ""), ""])
+        rows = []
+        for parameter in command.params:
+            if getattr(parameter, "hidden", False) or parameter.name == "help":
+                continue
+            kind = parameter.param_type_name
+            shown = parameter.metavar or parameter.name.upper()
+            flags = ", ".join(f"`{flag}`" for flag in (*parameter.opts, *parameter.secondary_opts))
+            default = parameter.default
+            given = (
+                "must be given"
+                if parameter.required
+                else ""
+                if default in (None, "", False) or callable(default)
+                else f"`{default}`"
+            )
+            rows.append((f"`{shown}`" if kind == "argument" else flags, given, getattr(parameter, "help", "") or ""))
+        if rows:
+            lines.extend([_table(("argument or option", "default", "meaning"), rows), ""])
+        for name, inner in getattr(command, "commands", {}).items():
+            told(inner, [*words, name])
+
+    told(typer.main.get_command(app), ["multiduel"])
+    return "\n".join(lines)
+
+
+def _experiment() -> str:
+    from multiduel.lab.experiment import Contender, Experiment
+    from multiduel.lab.problem import KINDS, MUST_TELL
+    from multiduel.problems import CATALOGUE
+
+    kinds = [
+        (f"`{kind}`", ", ".join(f"`{key}`" for key in keys), f"`{MUST_TELL[kind]}`" if kind in MUST_TELL else "",
+         CATALOGUE[kind].arms if kind in CATALOGUE else "")
+        for kind, keys in KINDS.items()
+    ]  # fmt: skip
+    return "\n".join(
+        [
+            "# Experiments in TOML",
+            "",
+            "Made from the dataclasses that an experiment's file is read into. [The lab](../lab.md) explains them.",
+            "",
+            "## The experiment",
+            "",
+            _table(("key", "type", "default", "meaning"), _fields(Experiment)),
+            "",
+            "## `[[contenders]]`",
+            "",
+            _table(("key", "type", "default", "meaning"), _fields(Contender, without=("source", "anytime"))),
+            "",
+            "## `[problem]`",
+            "",
+            _table(("`kind`", "keys", "must be given", "arms if not given"), kinds),
+            "",
+            "[Problems that ship](problems.md) says what each is.",
+        ]
+    )
+
+
+def _fields(kind: Any, without: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
+    """Of a dataclass: each field, its type, its default, and the comment behind it."""
+    source = inspect.getsource(kind)
+    rows = []
+    for entry in dataclasses.fields(kind):
+        if entry.name in without:
+            continue
+        comment = re.search(rf"^    {entry.name}:[^#\n]*#\s*(.*)$", source, re.M)
+        default = "must be given"
+        if entry.default is not dataclasses.MISSING:
+            default = f"`{json.dumps(entry.default)}`" if entry.default not in ("", None) else ""
+        elif entry.default_factory is not dataclasses.MISSING:
+            default = ""
+        rows.append((f"`{entry.name}`", f"`{entry.type}`".replace("|", "or"), default, escaped(comment[1]) if comment else ""))
+    return rows
+
+
+def _problems() -> str:
+    from multiduel.problems import CATALOGUE
+
+    rows = [
+        (f"`{name}`", family.arms, ", ".join(f"`{key}`" for key in family.options), family.about, family.source)
+        for name, family in CATALOGUE.items()
+    ]
+    return "\n".join(
+        [
+            "# Problems that ship",
+            "",
+            'By name everywhere: `md.instance("swirl", 9)`, `multiduel problem swirl`, `multiduel simulate ccb --problem swirl`, '
+            'and `kind = "swirl"` in an experiment. `multiduel problem --list` prints this list.',
+            "",
+            _table(("name", "arms if not given", "options", "what it is", "source"), rows),
+            "",
+            "*In the manner of* means: it has the property that made the published instance worth playing, with chances of ours, "
+            "because the published ones are in no public file that we know. The others are the published numbers. "
+            "[Data](../data.md) says where public matrices are.",
+            "",
+            "![The instances as matrices](../figures/problems.svg)",
+        ]
+    )
+
+
+def _examples() -> str:
+    lines = ["# Examples", "", "Files of the folder `examples/`; the tests run them.", ""]
+    kinds = {".py": "python", ".toml": "toml", ".md": "markdown"}
+    for path in sorted((ROOT / "examples").iterdir()):
+        if path.name.startswith((".", "__")):
+            continue
+        lines += [f"## {path.name} {{ #{_slug(path.name)} }}", ""]
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file() and file.suffix in kinds and "__pycache__" not in file.parts:
+                name = file.relative_to(ROOT).as_posix()
+                text = file.read_text(encoding="utf-8").rstrip()
+                fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`{3,}", text)), default=2))
+                lines += [f'{fence}{kinds[file.suffix]} title="{name}"', text, fence, ""]
+    return "\n".join(lines)
+
+
+# -- Python -------------------------------------------------------------------------------------------------------------
+
+
+def _home(name: str, package: str = "multiduel") -> str:
+    """Where a public name is defined."""
+    value = getattr(importlib.import_module(package), name)
+    return f"{value.__module__}.{value.__name__}"
+
+
+def _ranker_names() -> list[str]:
+    from multiduel import rankers
+
+    return [name for name in rankers.__all__ if hasattr(getattr(rankers, name), "__name__")]  # not the tables of words
+
+
+def _api(title: str, names: Any, package: str = "multiduel") -> str:
+    lines = [f"# {title}", ""]
+    if package:
+        lines += [f"All of them are names of `{package}`.", ""]
+    for name in names:
+        lines += [f"::: {name}"]
+        options = ['filters: ["!^_"]', *(() if package else ("show_root_full_path: true", "show_if_no_docstring: false"))]
+        lines += ["    options:", *(f"      {option}" for option in options), ""]
+    return "\n".join(lines)
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _table(headings: Any, rows: Any) -> str:
+    def line(cells: Any) -> str:
+        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return "\n".join([line(headings), line(["---"] * len(tuple(headings))), *(line(row) for row in rows)])
