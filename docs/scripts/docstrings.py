@@ -59,4 +59,5 @@ def escaped(text: str) -> str:
     'P\\\\[i, j\\\\] and `W[i]`'
     """
     code = re.compile(r"(``.+?``|`[^`]+`)", re.S)
-    return "".join(part if code.fullmatch(part) else re.sub(r"([_*<>\[\]])", r"\\\1", part) for part in code.split(text))
+    parts = [part if code.fullmatch(part) else re.sub(r"([_*\[\]])", r"\\\1", part) for part in code.split(text)]
+    return "".join(part if code.fullmatch(part) else part.replace("<", "&lt;") for part in parts)

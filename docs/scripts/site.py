@@ -224,7 +224,7 @@ def _facts(text: str) -> tuple[dict[str, str], str]:
     facts: dict[str, str] = {}
     rest: list[str] = []
     for line in text.strip("\n").splitlines():
-        named = re.match(r"(Papers?|Assumes|Symbols|Deviates|Needs|Promises) +(.*)", line) if not rest else None
+        named = re.match(r"([A-Z][a-z]+) {2,}(.*)", line) if not rest else None
         if named:
             facts[named[1]] = named[2]
         elif facts and not rest and re.match(r" {8,}\S", line):
@@ -316,8 +316,8 @@ def _experiment() -> str:
 
 
 def _fields(kind: Any, without: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
-    """Of a dataclass: each field, its type, its default, and the comment behind it."""
-    source = inspect.getsource(kind)
+    """Of a dataclass: each field, its type, its default, and what it means."""
+    source, lab = inspect.getsource(kind), (ROOT / "docs" / "lab.md").read_text()
     rows = []
     for entry in dataclasses.fields(kind):
         if entry.name in without:
@@ -328,7 +328,11 @@ def _fields(kind: Any, without: tuple[str, ...] = ()) -> list[tuple[str, str, st
             default = f"`{json.dumps(entry.default)}`" if entry.default not in ("", None) else ""
         elif entry.default_factory is not dataclasses.MISSING:
             default = ""
-        rows.append((f"`{entry.name}`", f"`{entry.type}`".replace("|", "or"), default, escaped(comment[1]) if comment else ""))
+        explained = re.search(
+            rf"^\| `{entry.name}` \| (.*?) \|", lab, re.M
+        )  # what the page of the lab says, where no comment does
+        meaning = escaped(comment[1]) if comment else explained[1].replace("](", "](../") if explained else ""
+        rows.append((f"`{entry.name}`", f"`{entry.type}`".replace("|", "or"), default, meaning))
     return rows
 
 
