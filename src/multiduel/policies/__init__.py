@@ -15,7 +15,6 @@ from multiduel.policies import (
     challengers,
     doubler,
     doubler_bai,
-    due_duel,
     ind_self_sparring,
     interleaved_filter,
     kernel_self_sparring,
@@ -35,6 +34,7 @@ from multiduel.policies import (
 )
 from multiduel.policies.citations import CITATIONS
 from multiduel.policies.double_thompson import dts, dts_plus, merge_dts
+from multiduel.policies.due_duel import due_duel
 from multiduel.policies.rmed import cw_rmed, ecw_rmed, rmed1, rmed2, rmed2fh
 from multiduel.policies.tournament import knockout, seebs
 
