@@ -199,9 +199,9 @@ def clicks(policy, runs=50, horizon=10**5):
     from multiduel import rankers
 
     lineup = rankers.line_up(rankers.generate(queries=100, documents=50, features=10))
-    world = rankers.click_problem(lineup, clicks="informational", method="team-draft")
+    world = rankers.click_problem(lineup, clicks="informational", method="team-draft", ties="half")
     reference = rankers.estimate_matrix(world, comparisons=20_000).problem
-    world = rankers.click_problem(lineup, clicks="informational", method="team-draft", reference=reference)
+    world = rankers.click_problem(lineup, clicks="informational", method="team-draft", ties="half", reference=reference)
     marks = (10**4, horizon)
     start = time.process_time()
     result = md.simulate(policy, world, slate_size=4, horizon=horizon, checkpoints=list(marks), runs=runs, seed=SEED, threads=1)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from multiduel.rankers import METHODS
+from multiduel.rankers.multileaving import METHOD
+
 NOT_YET = "Not measured yet."
 
 
 def write(store, template, path):
     text = template
-    for name, make in {"fairness": fairness, "sensitivity": sensitivity, "play": play, "flips": flips, "log": log}.items():
-        text = text.replace(f"@@{name}@@", make(store[name]["rows"]) if name in store else NOT_YET)
+    for name, make in {"play": play, "ties": ties, "flips": flips, "speed": speed, "log": log}.items():
+        of = "play" if name == "ties" else name
+        text = text.replace(f"@@{name}@@", make(store[of]["rows"]) if of in store else NOT_YET)
     rows = store["sensitivity"]["rows"] if "sensitivity" in store else []
+    known = "fairness" in store and bool(rows)
+    text = text.replace("@@quality@@", quality(store["fairness"]["rows"], rows) if known else NOT_YET)
     for data in ("MQ2008", "text"):
         first = next((row for row in rows if row["data"] == data), None)
         words = (
@@ -24,7 +30,7 @@ def write(store, template, path):
 def table(heading, rows):
     """Markdown; all but the first column to the right."""
     columns = heading.split(" | ")
-    words = sum(name in ("method", "data", "clicks", "ties", "policy") for name in columns)
+    words = sum(name in ("method", "data", "clicks", "policy", "what") for name in columns)
     aligned = "|".join("---" if k < words else "--:" for k in range(len(columns)))
     return "\n".join([f"| {heading} |", f"|{aligned}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
@@ -35,36 +41,18 @@ def off(found):
     return f"**{text}**" if z > 4.5 else text
 
 
-def fairness(rows):
-    names = list(dict.fromkeys(row["method"] for row in rows))
+def quality(fairness, sensitivity):
+    """Fairness and sensitivity of every method, a row per size of the slate."""
     lines = []
-    for name in names:
-        of = {row["m"]: row for row in rows if row["method"] == name}
-        cells = [off(of[m][what]) if m in of else "" for what in ("random", "shifted", "equal") for m in (2, 4, 8)]
-        lines.append([f"`{name}`", *cells])
-    sizes = [f"{what}, m = {m}" for what in ("random, MQ2008", "random, shifted", "equal rankers") for m in (2, 4, 8)]
-    users = {name: next(row["users"] for row in rows if row["method"] == name) for name in names}
-    note = ", ".join(f"`{name}` {count:,}" for name, count in users.items())
-    return f"{table(' | '.join(['method', *sizes]), lines)}\n\nUsers: {note}. {missing(names)}"
-
-
-def sensitivity(rows):
-    names = list(dict.fromkeys(row["method"] for row in rows))
-    lines = []
-    for name in names:
-        cells = []
+    for row in sorted(fairness, key=lambda row: (ALL.index(row["method"]), row["m"])):
+        cells = [off(row[what]) for what in ("random", "shifted", "equal")]
         for data in ("MQ2008", "text"):
-            for m in (2, 4, 8):
-                row = next((row for row in rows if (row["data"], row["m"], row["method"]) == (data, m, name)), None)
-                cells.append("" if row is None else needed(row))
-        lines.append([f"`{name}`", *cells])
-    head = " | ".join(["method", *(f"{data}, m = {m}" for data in ("MQ2008", "text") for m in (2, 4, 8))])
-    return f"{table(head, lines)}\n\n{missing(names)}"
-
-
-def missing(names):
-    left = [f"`{name}`" for name in ALL if name not in names]
-    return f"Not measured yet: {', '.join(left)}." if left else ""
+            key = (data, row["m"], row["method"])
+            found = next((other for other in sensitivity if (other["data"], other["m"], other["method"]) == key), None)
+            cells.append("" if found is None else needed(found))
+        lines.append([f"`{row['method']}`" if row["m"] == 2 else "", str(row["m"]), *cells])
+    head = "method | m | random, MQ2008 | random, shifted | equal rankers | users needed, MQ2008 | users needed, text"
+    return f"{table(head, lines)}\n\n{fairness[0]['users']:,} users for fairness, {sensitivity[0]['users']:,} for sensitivity."
 
 
 def needed(row):
@@ -74,49 +62,64 @@ def needed(row):
     return f"{row['needed']:,.0f} ({row['z_per_1000']:.1f})"
 
 
-ALL = (
-    "neutral-team-draft",
-    "team-draft",
-    "probabilistic",
-    "probabilistic-drawn",
-    "optimised",
-    "pairwise",
-    "greedy",
-    "balanced",
-)
-FAIR = ("neutral-team-draft", "team-draft", "probabilistic", "probabilistic-drawn", "optimised")
+ALL = tuple(METHODS)
+FAIR = ("pair-draft", "neutral-team-draft", "team-draft", "probabilistic", "probabilistic-drawn", "optimised")
 
 
 def default(rows):
-    """Which fair method needs the fewest users, where any fair one told the two apart (three standard errors)."""
+    """Which fair method needs the fewest users in each setting, and how far each is behind at worst: it chose the default."""
     if not rows:
         return NOT_YET
-    best, unseen = [], []
+    best, behind = [], dict.fromkeys(FAIR, 1.0)
     for data, m in dict.fromkeys((row["data"], row["m"]) for row in rows):
-        fair = [row for row in rows if (row["data"], row["m"]) == (data, m) and row["method"] in FAIR]
-        if max(row["z"] for row in fair) < 3.0:
-            unseen.append(f"{data}, m = {m}")
-            continue
-        first = max(fair, key=lambda row: row["z_per_1000"])
-        best.append(f"`{first['method']}` ({data}, m = {m})")
-    left = f" None told the two apart here: {'; '.join(unseen)}." if unseen else ""
-    return f"Of the methods that are fair, the fewest users are needed by {', '.join(best)}.{left}"
+        fair = {row["method"]: row for row in rows if (row["data"], row["m"]) == (data, m) and row["method"] in FAIR}
+        first = max(fair, key=lambda name: fair[name]["z"])  # the first of equals: with two rankers two methods are the same
+        best.append(f"`{first}` ({data}, m = {m})")
+        for name, row in fair.items():
+            behind[name] = max(behind[name], (fair[first]["z"] / max(row["z"], 1e-9)) ** 2)
+    order = sorted(behind, key=behind.get)
+    error = 2.0 * 2.0**0.5 / min(max(row["z"] for row in rows if row["m"] == m and row["method"] in FAIR) for m in (2, 4, 8))
+    ratios = ", ".join(f"`{name}` {behind[name]:.2f}" if behind[name] < 10 else f"`{name}` over 10" for name in order)
+    assert order[0] == METHOD, f"{order[0]} should be the default"
+    return (
+        f"Of the methods that are fair, the fewest users are needed by {', '.join(best)}. How many times as many as the best one "
+        f"each needs at worst, in these six settings (give or take {error:.0%}): {ratios}. So `{METHOD}` is the default."
+    )
 
 
 def play(rows):
     lines = []
-    sizes = [(policy, m) for policy in dict.fromkeys(row["policy"] for row in rows) for m in (2, 8)]
-    sizes = [size for size in sizes if any((row["policy"], row["m"]) == size for row in rows)]
-    for method in dict.fromkeys(row["method"] for row in rows):
-        for ties in ("half", "drop"):
-            cells = []
-            for policy, m in sizes:
-                key = (method, ties, policy, m)
-                row = next((row for row in rows if (row["method"], row["ties"], row["policy"], row["m"]) == key), None)
-                cells.append("" if row is None else f"{row['regret']:,.0f} ± {row['std']:,.0f}")
-            lines.append([f"`{method}`", ties, *cells])
-    head = table(" | ".join(["method", "ties", *(f"{policy}, m = {m}" for policy, m in sizes)]), lines)
-    return f"{head}\n\n{rows[0]['horizon']:,} users, {rows[0]['runs']} runs."
+    sizes = list(dict.fromkeys((row["policy"], row["m"]) for row in rows))
+    for policy, m in sizes:
+        cells = []
+        for method in METHODS_PLAYED:
+            for how in ("half", "drop"):
+                row = one(rows, policy=policy, m=m, method=method, ties=how)
+                cells.append(f"{row['regret']:,.0f} ± {row['error']:,.0f}")
+        lines.append([policy, str(m), *cells])
+    head = " | ".join(["policy", "m", *(f"`{method}`, {how}" for method in METHODS_PLAYED for how in ("half", "drop"))])
+    return f"{table(head, lines)}\n\n{rows[0]['horizon']:,} users, {rows[0]['runs']} runs, {rows[0]['arms']} rankers."
+
+
+METHODS_PLAYED = ("team-draft", "pair-draft")
+
+
+def ties(rows):
+    """Where dropping ties is better, and where not, by more than three standard errors of the difference."""
+    better, worse, cells = 0, [], 0
+    for row in rows:
+        if row["ties"] == "drop":
+            half = one(rows, policy=row["policy"], m=row["m"], method=row["method"], ties="half")
+            z = (half["regret"] - row["regret"]) / (half["error"] ** 2 + row["error"] ** 2) ** 0.5
+            cells += 1
+            better += z > 3.0
+            worse += [f"{row['policy']} with m = {row['m']} under `{row['method']}`"] if z < -3.0 else []
+    against = f"; half is better for {', '.join(worse)}" if worse else "; in none is half better"
+    return f"Dropping ties is better by more than three standard errors in {better} of {cells} cells{against}."
+
+
+def one(rows, **what):
+    return next(row for row in rows if all(row[name] == value for name, value in what.items()))
 
 
 def flips(rows):
@@ -124,10 +127,17 @@ def flips(rows):
     return table("data | clicks | method | flipped | pairs certain both ways, of 28", lines)
 
 
+def speed(rows):
+    lines = []
+    for name in dict.fromkeys(row["method"] for row in rows):
+        of = {row["m"]: row for row in rows if row["method"] == name}
+        cells = [f"{of[m][what]:,.0f}" if m in of else "" for what in ("compiled", "plain") for m in (2, 8)]
+        lines.append([f"`{name}`", *cells])
+    return table("method | m = 2 | m = 8 | plain Python, m = 2 | plain Python, m = 8", lines)
+
+
 def log(rows):
-    row = rows[0]
-    return (
-        f"Analysing {row['pages']:,} pages of {row['users']:,} users ({row['megabytes']:,.0f} MB) takes "
-        f"{row['seconds']:,.0f} s of one core and {row['peak_mb']:,.0f} MB of memory, of which {row['before_mb']:,.0f} MB were "
-        "in use before."
-    )
+    said = {"write": "writing it, each page and click by itself", "analyse": "`analyse`", "replay": "`replay`"}
+    lines = [[said[row["what"]], f"{row['seconds']:,.0f} s", f"{row['peak_mb'] - row['before_mb']:,.0f} MB"] for row in rows]
+    head = f"{rows[0]['pages']:,} pages, four rankers, 200,000 users, {rows[0]['megabytes']:,.0f} MB; one core:"
+    return f"{head}\n\n{table('what | time | memory', lines)}"

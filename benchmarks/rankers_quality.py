@@ -4,14 +4,17 @@
     PYTHONPATH=src python benchmarks/rankers_quality.py page             # docs/rankers.md from rankers.json and the template
 
 One thread. What was measured is kept in rankers.json; remove it to measure it again. ``measure FOLDER fairness:greedy``
-measures one method of a part, ``sensitivity:greedy@text`` one method on one of its collections, ``play:mdb`` one policy.
+measures one method of a part, ``sensitivity:greedy@text`` one method on one of its collections, ``play:mdb`` one policy,
+``log:analyse`` one thing done with a long log.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -23,18 +26,22 @@ from multiduel import rankers, simulate
 from multiduel.kernels.dispatch import entry
 from multiduel.rankers.matrix import SUMS, count_wins
 from multiduel.rankers.multileaving import TWO_ONLY
+from multiduel.rankers.replay import replay
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import rankers as comparisons
 import text_collection
 
 STORE, TEMPLATE = Path(__file__).with_name("rankers.json"), Path(__file__).with_name("rankers.template.md")
 PAGE = Path(__file__).parents[1] / "docs" / "rankers.md"
-SLOW = ("optimised", "greedy")
 SIZES = (2, 4, 8)
+POLICIES = ("multi-rucb", "mdb", "ind-self-sparring", "rmed1", "due-duel")
 POWER = 7.849  # (1.96 + 0.842)^2: a two-sided test at 5 % that finds the difference in 80 % of trials
 USERS = {"MQ2008": "navigational", "text": "navigational"}
-LEAST = {"MQ2008": 0.004, "text": 0.02}  # two of the text collection that are closer were not told apart by 60,000 users
-OLD = {"method": "team-draft", "ties": "half"}
+LEAST = 0.004  # by so much the close pair of MQ2008 differs in NDCG
+TEXT_PAIR = ("bm25", "bm25, no lengths")  # closer ones of the text collection were not told apart by 60,000 users
+OLD, NEW = "team-draft", "pair-draft"  # the default method was, and is
 
 
 def count(problem, slate, users, key=1):
@@ -63,21 +70,25 @@ def worst(mean, spread, users, pairs=None):
 
 
 @functools.cache
-def close_pair(lineup, least):
-    """Of the best dozen by NDCG, the two that most often show the same document in the same slot, NDCG apart by ``least``."""
+def close_pair(lineup):
+    """Of the best dozen by NDCG, the two that most often show the same document in the same slot, NDCG apart by LEAST."""
     ndcg = lineup.ndcg()
-    best = np.argsort(-ndcg)[:12]
-    agreement = {}
-    for i in best:
-        for j in best:
-            if ndcg[i] > ndcg[j] + least:
-                same = 0.0
-                for q, (lo, hi) in enumerate(zip(lineup.offset[:-1], lineup.offset[1:], strict=True)):
-                    top = min(10, hi - lo, lineup.returned[i, q], lineup.returned[j, q])
-                    same += (lineup.order[i, lo : lo + top] == lineup.order[j, lo : lo + top]).mean() if top else 1.0
-                agreement[int(i), int(j)] = same / len(lineup.queries)
+    best = [int(arm) for arm in np.argsort(-ndcg)[:12]]
+    pairs = [(i, j) for i in best for j in best if ndcg[i] > ndcg[j] + LEAST]
+    if set(TEXT_PAIR) <= set(lineup.names):
+        pairs = [tuple(lineup.names.index(name) for name in TEXT_PAIR)]
+    agreement = {pair: agree(lineup, *pair) for pair in pairs}
     pair = max(agreement, key=agreement.get)
     return pair, agreement[pair]
+
+
+def agree(lineup, i, j):
+    """How many of the first ten slots of a query hold the same document in both rankings, as a share."""
+    same = 0.0
+    for q, (lo, hi) in enumerate(zip(lineup.offset[:-1], lineup.offset[1:], strict=True)):
+        top = min(10, hi - lo, lineup.returned[i, q], lineup.returned[j, q])
+        same += (lineup.order[i, lo : lo + top] == lineup.order[j, lo : lo + top]).mean() if top else 1.0
+    return same / len(lineup.queries)
 
 
 def slate_with(lineup, pair, m):
@@ -92,7 +103,7 @@ def settings(only):
             yield m, name
 
 
-def fairness(worlds, only=None):
+def fairness(worlds, only=None, users=50_000):
     rows = []
     lineup = worlds["MQ2008"]
     one = [np.roll(np.arange(6), -shift) for shift in range(8)]  # one query whose rankings are shifted: balanced falls for it
@@ -102,18 +113,19 @@ def fairness(worlds, only=None):
     )
     twins = lineup.take([int(np.argmax(lineup.ndcg()))])
     for m, name in settings(only):
-        users = 3_000 if name in SLOW else 30_000
         row = {"m": m, "method": name, "users": users}
         blind = rankers.click_table([[0.8], [0.6], [0.4], [0.2]], 0.3, grades=1)
-        row["shifted"] = worst(*count(rankers.click_problem(shifted, clicks=blind, method=name), range(m), users), users)
+        row["shifted"] = worst(
+            *count(rankers.click_problem(shifted, clicks=blind, method=name, ties="half"), range(m), users), users
+        )
         grades = int(lineup.grade.max()) + 1
         blind = rankers.click_table(np.tile([[0.8], [0.6], [0.4], [0.2]], (1, grades)), 0.3, grades=grades)
-        slate = slate_with(lineup, close_pair(lineup, LEAST["MQ2008"])[0], m)
-        row["random"] = worst(*count(rankers.click_problem(lineup, clicks=blind, method=name), slate, users), users)
+        slate = slate_with(lineup, close_pair(lineup)[0], m)
+        row["random"] = worst(*count(rankers.click_problem(lineup, clicks=blind, method=name, ties="half"), slate, users), users)
         others = lineup.take(slate[2:]) if m > 2 else None
         same = rankers.Lineup(("a",), *twins_of(twins)).join(rankers.Lineup(("b",), *twins_of(twins)))
         same = same.join(others) if others is not None else same
-        found = count(rankers.click_problem(same, clicks="navigational", method=name), range(m), users)
+        found = count(rankers.click_problem(same, clicks="navigational", method=name, ties="half"), range(m), users)
         row["equal"] = worst(*found, users, {(0, 1)})
         rows.append(row)
         print(row, flush=True)
@@ -124,16 +136,15 @@ def twins_of(lineup):
     return lineup.queries, lineup.offset, lineup.grade, lineup.order, lineup.rank, lineup.returned
 
 
-def sensitivity(worlds, only=None):
+def sensitivity(worlds, only=None, users=200_000):
     rows = []
     only, _, where = (only or "").partition("@")
     for data in [where] if where else ("MQ2008", "text"):
         lineup = worlds[data]
-        pair, agreement = close_pair(lineup, LEAST[data])
+        pair, agreement = close_pair(lineup)
         for m, name in settings(only):
-            users = 6_000 if name in SLOW else 60_000
             start = time.process_time()
-            problem = rankers.click_problem(lineup, clicks=USERS[data], method=name)
+            problem = rankers.click_problem(lineup, clicks=USERS[data], method=name, ties="half")
             mean, spread = count(problem, slate_with(lineup, pair, m), users)
             seconds = time.process_time() - start
             gap, sd = mean[0, 1] - 0.5, spread[0, 1]
@@ -145,27 +156,28 @@ def sensitivity(worlds, only=None):
     return rows
 
 
-def play(worlds, only=None, horizon=20_000, runs=4):
-    """Four policies against the click world, by method and ties, the same seeds: regret by the old method's matrix."""
+def play(worlds, only=None, horizon=40_000, runs=20):
+    """Policies against the click world, by method and ties, the same seeds: regret by the old method's matrix."""
     lineup = worlds["MQ2008"]
     kept = lineup.take(np.argsort(-lineup.ndcg())[::3])
     clicks = USERS["MQ2008"]
-    reference = rankers.estimate_matrix(rankers.click_problem(kept, clicks=clicks, **OLD), comparisons=10_000, threads=1).problem
+    of_pairs = rankers.click_problem(kept, clicks=clicks, method=OLD, ties="half")
+    reference = rankers.estimate_matrix(of_pairs, comparisons=10_000, threads=1).problem
     rows = []
-    for method in ("team-draft", "neutral-team-draft"):
-        for ties in rankers.TIES:
+    for policy in [only] if only else POLICIES:
+        for method, ties in itertools.product((OLD, NEW), rankers.TIES):
             world = rankers.click_problem(kept, clicks=clicks, method=method, ties=ties, reference=reference)
-            for policy in [only] if only else ("multi-rucb", "mdb", "ind-self-sparring", "rmed1"):
-                for m in (2, 8):
-                    if policy == "rmed1" and m > 2:
-                        continue
-                    options = {"slate_size": m, "horizon": horizon, "runs": runs, "threads": 1, "checkpoints": [horizon]}
-                    result = simulate(policy, world, benchmark="copeland", seed=5, **options)
-                    row = {"method": method, "ties": ties, "policy": policy, "m": m, "horizon": horizon, "runs": runs}
-                    row |= {"regret": result.final.mean(), "std": float(result.std[-1]), "arms": kept.n_arms}
-                    row["right"] = float(np.isin(result.recommended, reference.copeland_winners).mean())
-                    rows.append(row)
-                    print(row, flush=True)
+            for m in (2,) if policy == "rmed1" else (2, 8):
+                options = {"slate_size": m, "horizon": horizon, "runs": runs, "threads": 1, "checkpoints": [horizon]}
+                start = time.process_time()
+                result = simulate(policy, world, benchmark="copeland", seed=5, **options)
+                row = {"method": method, "ties": ties, "policy": policy, "m": m, "horizon": horizon, "runs": runs}
+                error = float(result.final.std(ddof=1) / runs**0.5)
+                row |= {"regret": result.final.mean(), "error": error, "arms": kept.n_arms}
+                row["right"] = float(np.isin(result.recommended, reference.copeland_winners).mean())
+                row["seconds"] = time.process_time() - start
+                rows.append(row)
+                print(row, flush=True)
     return rows
 
 
@@ -175,8 +187,8 @@ def flips(worlds, users=200_000):
     for data, clicks in (("MSLR", "perfect"), ("MQ2008", "navigational"), ("text", "navigational")):
         lineup = worlds[data]
         eight = [int(arm) for arm in np.argsort(-lineup.ndcg())[np.linspace(0, lineup.n_arms - 1, 8).astype(int)]]
-        for method in ("team-draft", "neutral-team-draft"):
-            problem = rankers.click_problem(lineup, clicks=clicks, method=method)
+        for method in (OLD, NEW):
+            problem = rankers.click_problem(lineup, clicks=clicks, method=method, ties="half")
             together, spread = count(problem, eight, users)
             flipped, known = 0, 0
             for a in range(8):
@@ -191,32 +203,60 @@ def flips(worlds, users=200_000):
     return rows
 
 
-def log(worlds, pages=1_000_000):
-    """Time and memory of analysing a log of four rankers and 200,000 users. Run it alone: memory is the process's."""
+def log(worlds, only=None, pages=1_000_000):
+    """Time and memory of a log of four rankers, 200,000 users: written by the library, analysed, replayed, each in a process."""
+    rows = []
+    path = Path(tempfile.gettempdir()) / f"multiduel-log-{pages}.jsonl"  # kept, so that each can be measured alone; remove it
+    for what in [only] if only else ("write", "analyse", "replay"):
+        if what == "write":
+            path.unlink(missing_ok=True)
+        done = subprocess.run([sys.executable, __file__, what, str(path), str(pages)], check=True, capture_output=True, text=True)
+        rows.append({"what": what, "pages": pages, "megabytes": path.stat().st_size / 1e6, **json.loads(done.stdout)})
+        print(rows[-1], flush=True)
+    return rows
+
+
+def with_log(what, path, pages):
+    """In a process of its own, whose memory is all this one's."""
+    before, start, found = peak_mb(), time.process_time(), {}
+    if what == "write":
+        write_log(rankers.Log(path), pages)
+    elif what == "analyse":
+        found["users"] = rankers.analyse(path).users
+    else:
+        found["rounds"] = replay(path, "due-duel", slate_size=4).rounds
+    print(json.dumps({"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before, **found}))
+
+
+def write_log(log, pages):
     rng = np.random.default_rng(0)
     lists = [[f"doc-{d}" for d in rng.permutation(30)] for _ in range(4)]
-    made = [rankers.multileave(lists, names=list("abcd"), method="neutral-team-draft", ties="drop", seed=k) for k in range(64)]
-    texts = [json.dumps(page, separators=(",", ":")) for page in made]
+    made = [rankers.multileave(lists, names=list("abcd"), method=NEW, ties="drop", seed=k) for k in range(64)]
     who, slot, hit = rng.integers(200_000, size=pages), rng.integers(10, size=pages), rng.random(pages) < 0.7
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "log.jsonl"
-        with open(path, "w") as file:
-            for k in range(pages):
-                of = f'"id":"{k:x}","time":{k}'
-                file.write(f'{{"kind":"impression",{of},"user":"u{who[k]}","session":null,"query":"q","page":{texts[k % 64]}}}\n')
-                if hit[k]:
-                    document = made[k % 64]["documents"][slot[k]]
-                    file.write(f'{{"kind":"click",{of},"document":"{document}","weight":1.0}}\n')
-        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
-        found = rankers.analyse(path)
-        row = {"pages": pages, "users": found.users, "megabytes": path.stat().st_size / 1e6}
-    row["seconds"] = time.process_time() - start
-    row |= {"peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, "before_mb": before / 1e3}
-    print(row, flush=True)
-    return [row]
+    for k in range(pages):
+        page = made[k % 64]
+        id = log.shown(page, user=f"u{who[k]}", query="q", time=float(k))
+        if hit[k]:
+            log.clicked(id, page["documents"][slot[k]], time=k + 10.0)
 
 
-PARTS = {"sensitivity": sensitivity, "fairness": fairness, "play": play, "flips": flips, "log": log}
+def peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def speed(worlds, only=None):
+    """Comparisons per second, compiled and in plain Python (benchmarks/rankers.py), on the MSLR sample."""
+    rows = []
+    lineup = worlds["MSLR"]
+    for m, method in settings(only):
+        if m != 4:
+            compiled, plain = comparisons.both(lineup, method, m)
+            rows.append({"method": method, "m": m, "compiled": compiled, "plain": plain})
+            print(rows[-1], flush=True)
+    return rows
+
+
+PARTS = {"speed": speed, "sensitivity": sensitivity, "fairness": fairness, "play": play, "flips": flips, "log": log}
 
 
 def measure(folder, names):
@@ -264,5 +304,7 @@ if __name__ == "__main__":
         measure(Path(sys.argv[2]), sys.argv[3:])
     elif sys.argv[1:] == ["page"]:
         page()
+    elif sys.argv[1:2] and sys.argv[1] in ("write", "analyse", "replay"):
+        with_log(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     else:
         sys.exit(__doc__)

@@ -175,6 +175,7 @@ class Experiment:
 # ---- the web page ---------------------------------------------------------------------------------------------------
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Toy search</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body{{font:16px/1.5 system-ui;max-width:40rem;margin:2rem auto;padding:0 1rem}}li{{margin:.5rem 0}}
 li.on a{{font-weight:bold}}small{{color:#555}}</style>
 <h1>Toy search</h1>

@@ -40,7 +40,7 @@ def run(log: Log, *, users: int = 3000, slate_size: int = 4, margin: float = 0.0
     for user in range(users):
         query, now = str(rng.choice(list(results))), FIRST_DAY + 60.0 * user
         slate = policy.ask()
-        page = multileave(results[query], slate, policy=policy, names=names, ties="drop", seed=int(rng.integers(2**32)))
+        page = multileave(results[query], slate, policy=policy, names=names, ties="half", seed=int(rng.integers(2**32)))
         clicks = []
         for slot, document in enumerate(page["documents"]):
             grade = collection.grades[query].get(number[document], 0)

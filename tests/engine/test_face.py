@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -81,12 +79,16 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
     with pytest.raises(md.BadInput, match=r"must end in .csv, .json, .parquet. Got 'r.txt'"):
         results.save("r.txt")
     for library in ("pandas", "polars"):
-        fake = types.ModuleType(library)
-        fake.DataFrame = dict
-        fake.__spec__ = types.SimpleNamespace(name=library)
-        monkeypatch.setitem(sys.modules, library, fake)
-        assert list(results.to_frame(library)) == head.split(",")
-        assert next(iter(md.policies("rucb").to_frame(library))) == "policy"
+        frames = pytest.importorskip(library)
+        table = results.to_frame(library)
+        assert isinstance(table, frames.DataFrame) and list(table.columns) == head.split(",") and table.shape == (36, 7)
+        assert table["average"].to_numpy().tolist() == results.columns()["average"].tolist()
+        assert set(table["policy"]) == {"uniform"} and table["run"].max() == 2
+        read = frames.read_csv(tmp_path / "r.csv")
+        assert (read["weak"].to_numpy() == table["weak"].to_numpy()).all()
+        cards = md.policies("rucb").to_frame(library)
+        assert list(cards["policy"]) == ["multi-rucb", "rucb", "merge-rucb"] and bool(cards["anytime"].all())
+        assert md.policies("no such policy").to_frame(library).shape == (0, 9)
     with pytest.raises(md.BadInput, match="'library' must be one of pandas, polars"):
         results.to_frame("excel")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -94,15 +96,24 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
         results[0].to_frame()
 
 
-def test_names_are_kept_from_a_frame():
-    class Frame:
-        columns = ("tea", "coffee")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_names_are_kept_from_a_frame(library):
+    frames = pytest.importorskip(library)
+    frame = frames.DataFrame({"tea": [0.5, 0.3], "coffee": [0.7, 0.5]})
+    problem = md.from_matrix(frame)
+    assert problem.names == ("tea", "coffee") and problem.matrix[0, 1] == 0.7 and problem.winner == 0
+    assert md.from_matrix(frame, names=["a", "b"]).names == ("a", "b")
+    assert md.simulate("uniform", frame, **OPTIONS).problem["names"] == ["tea", "coffee"]
+    unnamed = frames.DataFrame(np.array(frame))
+    assert library == "polars" or md.from_matrix(unnamed).names == ("arm 0", "arm 1")
 
-        def __array__(self, dtype=None, copy=None):
-            return np.array([[0.5, 0.7], [0.3, 0.5]], dtype)
 
-    assert md.from_matrix(Frame()).names == ("tea", "coffee")
-    assert md.from_matrix(Frame(), names=["a", "b"]).names == ("a", "b")
+def test_rows_of_a_frame_in_another_order_are_refused():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0.5, 0.7], [0.3, 0.5]], columns=["tea", "coffee"], index=["tea", "coffee"])
+    assert md.from_matrix(frame).names == ("tea", "coffee")
+    with pytest.raises(md.BadInput, match="rows of a DataFrame must be named as its columns, in their order"):
+        md.from_matrix(frame.loc[["coffee", "tea"]])
 
 
 def test_progress_is_a_bar_or_a_function(capsys):

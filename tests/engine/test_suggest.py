@@ -3,8 +3,9 @@
 import pytest
 
 import multiduel as md
+from benchmarks.suggestions import NOT_FOR_REGRET
 from multiduel.engine.registry import POLICIES
-from multiduel.engine.suggest import ASSUMPTIONS, FOR_A_VERDICT, measured
+from multiduel.engine.suggest import ASSUMPTIONS, measured
 from multiduel.policies import ALL
 
 ROWS = measured()["rows"]
@@ -53,7 +54,7 @@ def test_every_row_is_20_instances_of_20_runs():
 def test_every_policy_was_measured_or_is_left_out_with_a_reason():
     left_out = measured()["left_out"]
     assert all(("seconds" in row) != ("times_behind" in row) for row in left_out)
-    assert {row["policy"] for row in ROWS + left_out} == {spec.name for spec in ALL if not spec.features} - set(FOR_A_VERDICT)
+    assert {row["policy"] for row in ROWS + left_out} == {spec.name for spec in ALL if not spec.features} - set(NOT_FOR_REGRET)
 
 
 def test_a_policy_that_wants_features_is_never_named_without_them():

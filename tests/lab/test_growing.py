@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import multiduel as md
 from multiduel.lab import experiment as experiments
 from multiduel.lab import results, runner
+from multiduel.lab import task as tasks
 from multiduel.lab.occupied import occupied
 
 SMALL = """
@@ -47,8 +49,8 @@ def played(monkeypatch):
     return blocks
 
 
-def merged(out):
-    return (out / "small" / "results.parquet").read_bytes()
+def merged(out, name="small"):
+    return (out / name / "results.parquet").read_bytes()
 
 
 def test_more_runs_and_a_third_contender_play_only_what_is_missing(played, tmp_path):
@@ -82,13 +84,98 @@ def test_a_last_part_that_was_not_full_is_played_again_and_nothing_else(played, 
     assert (panel.lines[0].final == whole.final).all()
 
 
+LONGER = """
+horizon = 3000
+runs = 4
+slate_size = 3
+checkpoints = [100, 1000, 3000]
+[problem]
+kind = "synthetic"
+arms = 6
+[[contenders]]
+policy = "multi-rucb"
+[[contenders]]
+policy = "if1"
+"""
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """What is asked of ``simulate``: the contender's policy, its horizon and its checkpoints."""
+    asked = []
+    real = tasks.simulate
+
+    def simulate(policy, problem, **options):
+        if options["horizon"] > 1:  # not the round for the compiler
+            asked.append((policy, options["horizon"], *np.asarray(options["checkpoints"]).tolist()))
+        return real(policy, problem, **options)
+
+    monkeypatch.setattr(tasks, "simulate", simulate)
+    return asked
+
+
+def same_as_from_scratch(experiment, grown, fresh):
+    """All numbers, to the last byte; but for how often who is told its end was asked, which depends on how it was played."""
+    one, other = (runner.run(experiment, out, threads=1) for out in (grown, fresh))
+    for ours, theirs in zip(one.results, other.results, strict=True):
+        assert ours.checkpoints.tolist() == theirs.checkpoints.tolist() and ours.params == theirs.params
+        assert all((ours.regrets[kind] == theirs.regrets[kind]).all() for kind in ours.regrets)
+        assert (ours.recommended == theirs.recommended).all()
+    told = any(experiment.plays_again(contender) for contender in experiment.contenders)
+    return told or merged(grown, experiment.name) == merged(fresh, experiment.name)
+
+
+def test_a_longer_horizon_and_new_checkpoints_play_only_what_is_missing(pieces, tmp_path):
+    first = experiments.parse(LONGER, "longer.toml")
+    runner.run(first, tmp_path / "grown", threads=1)
+    steps = (  # what changes, and what is played for it: of a policy that is told its end a run per new checkpoint
+        (dict(checkpoints=(100, 500, 1000, 3000)), {("multi-rucb", 500, 100, 500), ("if1", 3000, 500)}),
+        (dict(checkpoints=(100, 3000)), set()),
+        (dict(checkpoints=(100, 500, 3000), runs=8), {("multi-rucb", 3000, 100, 500, 3000), ("if1", 3000, 100, 500, 3000)}),
+        (
+            dict(checkpoints=(100, 1000, 9000), horizon=9000, runs=8),
+            {("multi-rucb", 9000, 100, 1000, 9000), ("if1", 9000, 1000, 9000), ("if1", 9000, 9000)},
+        ),
+        (dict(checkpoints=(100, 1000, 8000), horizon=9000, runs=8), {("multi-rucb", 8000, 100, 1000, 8000), ("if1", 9000, 8000)}),
+        (dict(checkpoints=(100, 1000, 9000), horizon=9000, runs=8), {("if1", 9000, 9000)}),  # its last word was of round 8000
+        (dict(checkpoints=(100, 1000, 9000), horizon=9000, runs=8), set()),
+    )
+    for step, (change, expected) in enumerate(steps):
+        pieces.clear()
+        grown = dataclasses.replace(first, **change)
+        runner.run(grown, tmp_path / "grown", threads=1)
+        assert set(pieces) == expected, step
+        assert same_as_from_scratch(grown, tmp_path / "grown", tmp_path / f"fresh-{step}")
+        anytime = dataclasses.replace(grown, contenders=grown.contenders[:1], name="anytime")
+        assert same_as_from_scratch(anytime, tmp_path / "anytime", tmp_path / f"fresh-anytime-{step}")
+
+
+def test_who_is_told_one_end_plays_anew_for_a_later_one(pieces, tmp_path):
+    once = dataclasses.replace(experiments.parse(LONGER, "longer.toml"), reset_horizon=False)
+    runner.run(once, tmp_path / "grown", threads=1)
+    pieces.clear()
+    longer = dataclasses.replace(once, horizon=4000)
+    assert same_as_from_scratch(longer, tmp_path / "grown", tmp_path / "fresh")
+    assert pieces[:4].count(("if1", 4000, 100, 1000, 3000)) == 2
+
+
+def test_runs_played_again_must_give_what_is_stored(tmp_path, monkeypatch):
+    first = experiments.parse(LONGER, "longer.toml")
+    runner.run(first, tmp_path, threads=1)
+    real = tasks.simulate
+    monkeypatch.setattr(tasks, "simulate", lambda *args, **options: real(*args, **{**options, "seed": 1}))
+    with pytest.raises(md.BadInput, match="holds other numbers than the same runs, played again"):
+        runner.run(dataclasses.replace(first, horizon=4000), tmp_path, threads=1)
+
+
 def test_what_decides_a_run_may_not_change(tmp_path):
     ten = experiments.parse(SMALL, "small.toml")
     runner.run(ten, tmp_path, threads=1)
     changed = dataclasses.replace(ten.contenders[0], slate_size=2)
     for other, said in (
         (dataclasses.replace(ten, seed=1), "'seed' was 0, now it is 1"),
-        (dataclasses.replace(ten, runs=20, horizon=200), "'horizon' was 100, now it is 200"),
+        (dataclasses.replace(ten, runs=20, horizon=50), "'horizon' was 100, now it is 50"),
+        (dataclasses.replace(ten, horizon=200, checkpoints=3, benchmark="borda"), "'benchmark' was condorcet, now it is borda"),
         (dataclasses.replace(ten, contenders=(changed, ten.contenders[1])), "contender 1 was"),
         (dataclasses.replace(ten, contenders=ten.contenders[:1]), "there were 2 contenders, now there are 1"),
     ):

@@ -17,7 +17,9 @@ import pytest
 import multiduel as md
 from multiduel.lab import results, runner
 from multiduel.lab.experiment import load, parse
+from multiduel.lab.parts import Block
 from multiduel.lab.task import task
+from multiduel.lab.threads import Queue
 
 SRC = Path(md.__file__).resolve().parents[1]
 SLOW = """
@@ -194,3 +196,18 @@ def test_runs_that_another_experiment_played_are_taken_from_there(reference, tmp
     played.clear()
     runner.run(dataclasses.replace(experiment, seed=1), tmp_path / "seed", known=[results.read(reference / "slow")])
     assert set(played) == {"default", "another", "if1"}
+
+
+def test_the_dearest_blocks_are_played_first_once_each_contender_has_begun():
+    """So that no core ends with a long block while the others have nothing to do."""
+    experiment = parse(SLOW, "slow.toml")
+    blocks = [Block(id, first, 1) for first in range(3) for id in ("uniform", "multi-rucb", "if1")]
+    queue = Queue([task(experiment, md.synthetic(16), block) for block in blocks])
+    seconds = {"uniform": 1.0, "multi-rucb": 3.0, "if1": 2.0}
+    order = []
+    while queue.waiting:
+        order.append(queue.take())
+        queue.took(order[-1], seconds[order[-1].block.contender])
+    names = [each.block.contender for each in order]
+    assert names == ["uniform", "multi-rucb", "if1", *["multi-rucb"] * 2, *["if1"] * 2, *["uniform"] * 2]
+    assert sorted(each.block.first_run for each in order) == [0, 0, 0, 1, 1, 1, 2, 2, 2]

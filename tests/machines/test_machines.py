@@ -99,6 +99,25 @@ def test_bandits_choose_what_a_full_scan_chooses(name, given, K, late):
     assert contract.advance(params, state, 1, step, rng) == naive[1].advance(step)
 
 
+@pytest.mark.parametrize(("name", "given", "K"), SIZED, ids=str)
+def test_all_rows_at_once_choose_what_each_would_alone(name, given, K):
+    """In the order of the rows, with the same draws; those that are held stay, and their clocks stand still."""
+    rows, steps = 5, {"thompson": 60, "kl-ucb": 100}.get(name, 400)
+    params, together, alone = of_card(name, given), words(5), words(5)
+    states = [contract.allocate(params, rows, K) for _ in range(2)]
+    world, arms, held = np.random.default_rng(6), np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    for step in range(1, steps + 1):
+        before = arms.copy()
+        held[:] = world.random(rows) < 0.2
+        contract.advance_all(params, states[0], held, step, together, arms)
+        for row in range(rows):
+            assert arms[row] == (before[row] if held[row] else contract.advance(params, states[1], row, step, alone)), step
+            won = float(world.random() < 0.2 + 0.6 * arms[row] / K)
+            for state in states:
+                contract.feedback(params, state, row, arms[row], won, 1.0 - won, together if state is states[0] else alone)
+        assert together.tolist() == alone.tolist(), step
+
+
 @pytest.mark.parametrize("timer", ["own", "round", "pulls"])
 @pytest.mark.parametrize("alpha", [3.0, -1.0, -1.9])
 def test_hold_never_commits_to_what_stepping_would_not_choose(timer, alpha):

@@ -190,6 +190,42 @@ def count_shared_points(parties, clicked, n):
     return compare_credit([sum(a in parties[k] for k in clicked) for a in range(n)])
 
 
+def pair_draft(rankings, depth, rng):
+    """Evidence: per round its documents; where each was shown; the rankings."""
+    shown, rounds = [], []
+    while len(shown) < slots(depth, rankings):
+        named = [
+            document for document in dict.fromkeys(first_free(ranking, shown) for ranking in rankings) if document is not None
+        ]
+        for s in range(min(len(named), slots(depth, rankings) - len(shown))):
+            other = s + rng.below(len(named) - s)
+            named[s], named[other] = named[other], named[s]
+            shown.append(named[s])
+        rounds.append(named)
+    return shown, (rounds, shown, rankings)
+
+
+def draft_by_two(evidence, clicked, n):
+    rounds, shown, rankings = evidence
+    points = [[0] * n for _ in range(n)]
+    for a, b in itertools.permutations(range(n), 2):
+        for documents in rounds:
+            mine, theirs = ([d for d in rankings[x] if d in documents] for x in (a, b))
+            if not theirs:
+                picks = mine[:1]
+            else:
+                picks = []
+                while mine and theirs:
+                    picks += mine[:1] if mine[0] != theirs[0] else []
+                    out = {mine[0], theirs[0]}
+                    mine, theirs = [d for d in mine if d not in out], [d for d in theirs if d not in out]
+            points[a][b] += sum(d in shown and shown.index(d) in clicked for d in picks)
+    return [
+        [0.0 if a == b else 1.0 if points[a][b] > points[b][a] else 0.5 * (points[a][b] == points[b][a]) for b in range(n)]
+        for a in range(n)
+    ]
+
+
 def pairwise(rankings, depth, rng):
     shown, pool, sizes = [], [], []
     for k in range(slots(depth, rankings)):
@@ -252,6 +288,7 @@ def add_credits(credits, clicked, n):
 
 
 METHODS = {
+    "pair-draft": (pair_draft, draft_by_two),
     "neutral-team-draft": (neutral_team_draft, count_shared_points),
     "pairwise": (pairwise, agree),
     "greedy": (greedy, add_credits),

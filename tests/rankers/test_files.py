@@ -158,26 +158,31 @@ QRELS = "q1 0 a 2\nq1 0 b 0\nq1 0 c -1\nq2 0 d 1\n"
 RUN = "q1 Q0 b 1 9.5 x\nq1 Q0 new 2 9 x\nq1 Q0 a 3 0.5 x\nq9 Q0 a 1 1 x\n"
 
 
+TABLES = {"q1": {"a": 2, "b": 0, "c": -1}, "q2": {"d": 1}}, {"q1": {"b": 9.5, "new": 9, "a": 0.5}, "q9": {"a": 1}}
+
+
+def lineup_of(judged, retrieved):
+    """The run, and a ranker that takes documents as they come; what was judged is checked on the way."""
+    one, two = rankers.judged_queries(judged, [retrieved])
+    assert one.id == "q1" and dict(zip(one.documents, one.grades.tolist(), strict=True)) == {"a": 2, "b": 0, "c": 0, "new": 0}
+    assert two.documents == ("d",)
+    mine = rankers.run_file(retrieved, name="mine")
+    other = rankers.Ranker("other", lambda query: [-ord(name[0]) for name in query.documents])
+    lineup = rankers.line_up(rankers.judged_queries(judged, [retrieved]), [mine, other])
+    assert lineup.returned.tolist() == [[3, 0], [4, 1]] and lineup.answered.tolist() == [1, 2]
+    assert [one.documents[d] for d in lineup.order[0, :3]] == ["b", "new", "a"]
+    return lineup
+
+
 def test_judgements_and_runs_without_features(write):
     qrels, run = write(QRELS, "qrels"), write(RUN, "mine.run")
-    as_tables = {"q1": {"a": 2, "b": 0, "c": -1}, "q2": {"d": 1}}, {"q1": {"b": 9.5, "new": 9, "a": 0.5}, "q9": {"a": 1}}
-    ranx = [type("Ranx", (), {"to_dict": lambda self, t=table: t, "name": "mine.run"})() for table in as_tables]
+    ranx = [type("Ranx", (), {"to_dict": lambda self, t=table: t, "name": "mine.run"})() for table in TABLES]
     judgements = [
-        type("Qrel", (), {"query_id": q, "doc_id": d, "relevance": g}) for q, row in as_tables[0].items() for d, g in row.items()
+        type("Qrel", (), {"query_id": q, "doc_id": d, "relevance": g}) for q, row in TABLES[0].items() for d, g in row.items()
     ]
     dataset = type("Dataset", (), {"qrels_iter": lambda self: iter(judgements)})()
-    first = None
-    for judged, retrieved in ((qrels, run), as_tables, ranx, (dataset, run)):
-        one, two = rankers.judged_queries(judged, [retrieved])
-        assert (one.id, one.documents, one.grades.tolist()) == ("q1", ("a", "b", "c", "new"), [2, 0, 0, 0])
-        assert two.documents == ("d",)
-        mine = rankers.run_file(retrieved, name="mine")
-        other = rankers.Ranker("other", lambda query: -np.arange(len(query.grades)))
-        lineup = rankers.line_up(rankers.judged_queries(judged, [retrieved]), [mine, other])
-        assert lineup.order[0, :3].tolist() == [1, 3, 0] and lineup.returned.tolist() == [[3, 0], [4, 1]]
-        assert lineup.answered.tolist() == [1, 2]
-        first = first or lineup.digest
-        assert lineup.digest == first
+    pairs = ((qrels, run), TABLES, ranx, (dataset, run))
+    assert len({lineup_of(judged, retrieved).digest for judged, retrieved in pairs}) == 1
     for text, words in (
         ("q1 0 a\n", "must be 'query 0 document grade', 4 words. Got 3"),
         ("q1 0 a x\n", "the grade must be a finite number"),
@@ -198,7 +203,7 @@ def test_qrels_at_the_terminal(write, tmp_path):
     qrels, run, other = write(QRELS, "qrels"), write(RUN, "mine.run"), write(RUN.replace("9.5", "0.1"), "other.run")
     arguments = ["--qrels", qrels, "--run", run, "--run", other, "--comparisons", "200", "--out", tmp_path / "P.csv"]
     said = CliRunner().invoke(app, ["matrix", *map(str, arguments)], catch_exceptions=False).stdout
-    assert "mine.run: documents for 1 of 2 queries" in said and "2 rankers, 2 queries, 5 documents" in said
+    assert "mine.run: documents for 1 of 2 queries" in said and "2 queries, 5 documents" in said
     for wrong, words in ((["--qrels", qrels], "goes with '--run'"), (["--run", run], "Got neither")):
         found = CliRunner().invoke(app, ["matrix", *map(str, wrong), "--out", str(tmp_path / "Q.csv")])
         assert isinstance(found.exception, BadInput) and words in str(found.exception)
@@ -222,3 +227,21 @@ def test_real_file_with_string_ids(data_dir):
     assert first.id == "WT04-132"
     assert first.documents[0] == "G00-43-3417672"
     assert first.features.shape[1] == 64
+
+
+def test_objects_of_ranx_itself():
+    ranx = pytest.importorskip("ranx", reason="needs the package ranx: pip install 'multiduel[search]'")
+    judged = ranx.Qrels({q: {d: max(0, grade) for d, grade in row.items()} for q, row in TABLES[0].items()})
+    run = ranx.Run({q: {d: float(score) for d, score in row.items()} for q, row in TABLES[1].items()}, name="theirs")
+    lineup_of(judged, run)
+    assert rankers.run_file(run).name == "theirs"
+
+
+def test_a_dataset_of_ir_datasets_itself(write):
+    ir_datasets = pytest.importorskip("ir_datasets", reason="needs the package ir_datasets: pip install 'multiduel[search]'")
+    judged = ir_datasets.create_dataset(
+        queries_tsv=str(write("q1\tpie\nq2\ttea\n", "queries.tsv")), qrels_trec=str(write(QRELS, "q"))
+    )
+    lineup_of(judged, write(RUN, "mine.run"))
+    with pytest.raises(BadInput, match="Judgements must be a file, or finite numbers"):
+        list(rankers.judged_queries(ir_datasets.create_dataset(queries_tsv=str(write("q1\tpie\n", "queries.tsv")))))

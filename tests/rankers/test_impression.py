@@ -124,7 +124,7 @@ def test_numpy_ids_and_click_weights():
     words = rankers.multileave([np.array(["a", "b"]), ["c", "a"]], length=3)
     json.dumps(words)
     first, second = rankers.multileave([["a", "b"], ["c", "d"]], method="team-draft", length=2, seed=3)["documents"]
-    page = rankers.multileave([["a", "b"], ["c", "d"]], method="team-draft", length=2, seed=3)
+    page = rankers.multileave([["a", "b"], ["c", "d"]], method="team-draft", ties="half", length=2, seed=3)
     assert rankers.credit(page, {first: 1.0, second: 1.0})[0, 1] == 0.5
     for heavy in (first, second):  # the heavier click decides
         light = first if heavy == second else second
@@ -247,3 +247,34 @@ def test_the_toy_search_server_finds_its_best_ranker():
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     said = subprocess.run([sys.executable, str(script), "--selftest"], env=environment, capture_output=True, text=True)
     assert "as it should" in said.stdout, said.stderr
+
+
+def test_ties_are_dropped_unless_said_otherwise():
+    page = rankers.multileave([["a", "b"], ["b", "a"]], length=2, seed=1)
+    assert page["method"] == "pair-draft" and page["ties"] == "drop"
+    for clicks in ([], ["a", "b"]):
+        assert (rankers.credit(page, clicks) == 0.0).all()
+    assert rankers.credit(page, ["a"]).tolist() == [[0.0, 1.0], [0.0, 0.0]]
+
+
+# Made when neutral team draft with ties half was the default: what is in logs and browsers stays readable.
+EARLIER = {
+    **{"format": "multiduel-impression-2", "method": "neutral-team-draft", "ties": "half", "seed": 7, "round": None},
+    **{"policy": None, "slate": [0, 1, 2], "rankers": ["x", "y", "z"], "documents": ["b", "d", "a", "c"]},
+    "evidence": [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0]],
+}
+
+
+def test_a_page_of_an_earlier_default_is_read_by_the_method_it_names():
+    wins = rankers.credit(rankers.Impression(EARLIER), ["d", "c"])
+    assert wins.tolist() == [[0.0, 0.5, 0.0], [0.5, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    for rows in (EARLIER["evidence"][:3], [*EARLIER["evidence"], [0.0, 0.0, 0.0, 0.0]]):  # fewer or more than there are slots
+        with pytest.raises(BadInput, match="must be what 'multileave' returned"):
+            rankers.Impression({**EARLIER, "evidence": rows})
+
+
+def test_forged_evidence_of_pair_draft_is_read_without_harm():
+    """A round of more documents than there are rankers cannot be; compiled code has no bounds checks of its own."""
+    page = rankers.multileave([list("abcdef"), list("fedcba")], length=6, seed=1)
+    forged = rankers.Impression({**page, "evidence": [[row[0], row[1], 1.0] for row in page["evidence"]]})
+    assert rankers.credit(forged, page["documents"][:1]).shape == (2, 2)

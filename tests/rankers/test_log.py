@@ -89,7 +89,8 @@ def test_many_pages_are_judged_as_one_is(tmp_path, method):
 def test_the_first_judgement_of_a_user_counts_as_in_a_tally_by_rater(tmp_path):
     for ties in rankers.TIES:
         log = write(tmp_path / f"{ties}.jsonl", pages=400, users=25, ties=ties)
-        found = rankers.analyse(log)
+        found = rankers.analyse(log, ties=ties)
+        assert found.ties == found.to_json()["ties"] == ties
         number = {name: k for k, name in enumerate(found.names)}
         tally = md.Tally(3, unit="rater")
         for shown in log.pages():
@@ -102,6 +103,18 @@ def test_the_first_judgement_of_a_user_counts_as_in_a_tally_by_rater(tmp_path):
         every = rankers.analyse(log, unit="impression")
         assert every.verdict.unit == "answer" and every.judgements.max() > 25
         assert rankers.analyse(log, unit="session").users == 200
+
+
+def test_rankers_that_return_the_same_are_settled_with_a_margin(tmp_path):
+    """However the policy was told of ties: without a margin they say nothing, with one that the two are alike."""
+    log = rankers.Log(tmp_path / "log.jsonl")
+    for user in range(400):
+        page = rankers.multileave([list("abcd"), list("abcd")], names=["one", "two"], length=4, seed=user)
+        log.clicked(log.shown(page, user=str(user)), "a")
+    even = rankers.analyse(log)
+    assert even.ties == "drop" and not even.verdict.settled and not even.judgements.any()
+    found = rankers.analyse(log, margin=0.05)
+    assert found.ties == "half" and found.verdict.settled and found.level[0, 1] == 400
 
 
 def test_a_verdict_and_when_it_was_certain(tmp_path):
@@ -192,14 +205,22 @@ def test_other_bad_input(tmp_path):
     ):
         with pytest.raises(BadInput, match=words):
             call()
+    with pytest.raises(BadInput, match="'names' must be different for different arms"):
+        rankers.multileave(RANKINGS, names=["a", "b", "a"])
     log.shown(rankers.multileave(RANKINGS[:1], names=NAMES))
     with pytest.raises(BadInput, match=r"at least two rankers\. Got 1"):
         rankers.analyse(log)
     broken = rankers.Log(tmp_path / "d")
     broken.shown(rankers.multileave(RANKINGS, names=NAMES))
     change(broken, 0, page={"documents": [], "slate": []})
-    with pytest.raises(BadInput, match=r"Page '.*' of the log: 'impression' must be"):
+    with pytest.raises(BadInput, match=r"line 1: page '.*' is none\. 'impression' must be"):
         rankers.analyse(broken)
+    for wrong in ({"rankers": ["a", "a"]}, {"rankers": [["a"], "b"]}, {"evidence": [[0.0]]}, {"slate": [0, True]}):
+        log = write(tmp_path / str(wrong), pages=3)
+        page = json.loads(log.path.read_text().splitlines()[0])["page"]
+        change(log, 0, page={**page, **wrong})
+        found = rankers.analyse(log, bad="skip")
+        assert found.pages == 2 and found.faults.lines == 1
 
 
 def test_late_clicks_paging_and_weights(tmp_path):
@@ -257,7 +278,7 @@ def test_tables_from_elsewhere(tmp_path):
     for k, other in enumerate((lines, frame, rows)):
         again = rankers.Log(tmp_path / f"again{k}.jsonl")
         assert rankers.import_table(other, again) == 3
-        assert [page[4:] for page in again.pages()] == [page[4:] for page in (one, two, three)]
+        assert [page[4:7] for page in again.pages()] == [page[4:7] for page in (one, two, three)]
     for bad, words in (
         ("impression,position,document,ranker\n1,1,a,x\n", "'clicked' is missing"),
         ("impression,position,document,ranker,clicked\n1,one,a,x,1\n", "positions must be whole numbers"),

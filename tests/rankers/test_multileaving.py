@@ -19,6 +19,11 @@ NOTHING_IS_A_TIE = ("optimised", "pairwise")  # what could not have stood otherw
 FAIR_TO_RANDOM_CLICKS = [name for name in rankers.METHODS if name not in ("balanced", "pairwise", "greedy")]
 
 
+def click_problem(lineup, **options):
+    """Ties half, so that every outcome shows."""
+    return rankers.click_problem(lineup, ties="half", **options)
+
+
 def lineup_of(rankings, grades=None, D=None):
     """One query whose documents the rankers put in these orders (documents 0 .. D-1, best first). Shorter lists end there."""
     D = len(rankings[0]) if D is None else D
@@ -81,7 +86,7 @@ def test_equals_the_plain_oracle(method, n):
     lineup = rankers.line_up(
         [*queries, one, queries[1]._replace(id="short")], [ranker(i, of_four) for i, of_four in enumerate(SHORT)]
     )
-    problem = rankers.click_problem(lineup, method=method, depth=5)
+    problem = click_problem(lineup, method=method, depth=5)
     collection = plain(lineup)
     labels = np.array([2, 0, 3, 1])
     world = problem.world(labels, n)
@@ -114,7 +119,7 @@ def test_clicks_at_random_prefer_nobody(method, rankings):
     count = 2_000 if method in SLOW else 30_000
     for table in (0.5, [[0.9], [0.5], [0.1]]):  # everywhere alike, and falling with the position
         clicks = rankers.click_table(table, 0.3, grades=1)
-        mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), slate, count)
+        mean, error = preferences(click_problem(lineup, clicks=clicks, method=method), slate, count)
         assert worst_z(mean, error) < 4.5
         np.testing.assert_allclose(mean + mean.T + np.eye(len(slate)), 1.0, atol=1e-9)
 
@@ -125,7 +130,7 @@ def test_equal_rankers_are_not_preferred_whatever_users_do(method):
     lineup = lineup_of([ranking, ranking], grades=[4, 0, 3, 0, 0, 1, 2, 0])
     for clicks in ("perfect", "navigational", "informational", "position-based"):
         count = 2_000 if method in SLOW else 20_000
-        mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), (0, 1), count)
+        mean, error = preferences(click_problem(lineup, clicks=clicks, method=method), (0, 1), count)
         assert worst_z(mean, error) < 4.5
 
 
@@ -133,14 +138,14 @@ def test_equal_rankers_are_not_preferred_whatever_users_do(method):
 def test_the_better_ranker_wins(method):
     grades = [4, 3, 2, 1] + [0] * 16
     lineup = lineup_of([list(range(20)), list(range(19, -1, -1))], grades)
-    mean, error = preferences(rankers.click_problem(lineup, clicks="navigational", method=method), (0, 1), 2_000)
+    mean, error = preferences(click_problem(lineup, clicks="navigational", method=method), (0, 1), 2_000)
     assert mean[0, 1] - 0.5 > 8 * error[0, 1]
 
 
 def test_balanced_interleaving_is_known_to_prefer_one_for_clicks_at_random():
     lineup = lineup_of([[0, 1, 2, 3], [1, 2, 3, 0]])  # the example of Radlinski et al. 2008
     clicks = rankers.click_table([[0.2]], 1.0, grades=1)
-    mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method="balanced"), (0, 1), 30_000)
+    mean, error = preferences(click_problem(lineup, clicks=clicks, method="balanced"), (0, 1), 30_000)
     assert mean[1, 0] - 0.5 > 8 * error[1, 0]
 
 
@@ -152,14 +157,14 @@ def test_the_sign_of_expected_credit_would_be_biased():
     assert for_first > 0.55
     lineup = lineup_of(rankings)
     clicks = rankers.click_table([[1.0]], 1.0, grades=1)
-    mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method="probabilistic"), (0, 1), 30_000)
+    mean, error = preferences(click_problem(lineup, clicks=clicks, method="probabilistic"), (0, 1), 30_000)
     assert worst_z(mean, error) < 4.5
 
 
 def test_marginalised_and_drawn_credit_agree_and_marginalised_is_less_noisy():
     lineup = rankers.line_up(rankers.generate(queries=20, documents=15, features=3, seed=5))
     (soft, soft_error), (hard, hard_error) = (
-        preferences(rankers.click_problem(lineup, method=method), (0, 1, 2), 40_000)
+        preferences(click_problem(lineup, method=method), (0, 1, 2), 40_000)
         for method in ("probabilistic", "probabilistic-drawn")
     )
     off = ~np.eye(3, dtype=bool)
@@ -171,7 +176,7 @@ def test_no_clicks_make_ties():
     lineup = lineup_of(random_rankings(2, 6, 3))
     clicks = rankers.click_table(0.0, grades=1)
     for method in rankers.METHODS:
-        mean, _ = preferences(rankers.click_problem(lineup, clicks=clicks, method=method), (0, 1), 10)
+        mean, _ = preferences(click_problem(lineup, clicks=clicks, method=method), (0, 1), 10)
         assert mean[0, 1] == mean[1, 0] == 0.5
 
 
@@ -194,7 +199,7 @@ def test_a_ranker_that_returns_nothing_never_wins(method, m):
     lists = [[], *([f"d{d}" for d in rng.permutation(12)] for _ in range(m - 1))]
     wins = np.zeros((m, m))
     for seed in range(60):
-        page = rankers.multileave(lists, method=method, length=8, seed=seed)
+        page = rankers.multileave(lists, method=method, ties="half", length=8, seed=seed)
         clicks = [document for document in page["documents"] if rng.random() < 0.4]
         wins += rankers.credit(page, clicks)
     luck = 1.5 if method == "optimised" else 1e-9  # four standard errors: its credit is exact in the mean over pages only
@@ -220,7 +225,7 @@ def test_rankers_that_return_the_page_are_alike_to_clicks_at_random_beside_a_sho
     clicks = rankers.click_table([[0.9], [0.5], [0.2]], 0.3, grades=1)
     for method in FAIR_TO_RANDOM_CLICKS:
         count = 2_000 if method in SLOW else 30_000
-        mean, error = preferences(rankers.click_problem(lineup, clicks=clicks, method=method, depth=6), (0, 1, 2), count)
+        mean, error = preferences(click_problem(lineup, clicks=clicks, method=method, depth=6), (0, 1, 2), count)
         assert abs(mean[1, 2] - 0.5) < 4.5 * error[1, 2]
 
 
@@ -262,7 +267,7 @@ def chances(method, lists, depth):
             yield sum(chance * np.array(judge(evidence, list(clicked), n)) for chance, evidence in law)
 
 
-@pytest.mark.parametrize("method", ["team-draft", "neutral-team-draft"])
+@pytest.mark.parametrize("method", ["team-draft", "neutral-team-draft", "pair-draft"])
 @pytest.mark.parametrize(
     ("lists", "depth"),
     [
@@ -272,6 +277,8 @@ def chances(method, lists, depth):
         ([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 3, 2], [3, 0, 1, 2]], 4),  # a party of three against one
         ([[0, 1, 2, 3], [0, 1, 2, 3], [1, 0, 2, 3]], 3),  # the page ends within a round
         (random_rankings(4, 5, 2), 4),
+        (random_rankings(4, 8, 6), 4),  # all of the first round, or most
+        ([[0, 1, 2], [0, 3, 4], [5, 1, 3], [0, 2, 6]], 3),  # a page each, but others' documents are not in all lists
     ],
 )
 def test_whichever_slots_are_clicked_nobody_is_preferred(method, lists, depth):
@@ -298,6 +305,25 @@ def test_neutral_leaves_out_what_all_agree_on():
         assert sorted(map(tuple, parties[2:])) == [(0,), (1,)]
 
 
+def test_pair_draft_judges_two_by_what_others_named_too():
+    """Two that agree on the first document and differ on those of others, of which neutral team draft tells nothing."""
+    lists = [[0, 1, 2, 3], [0, 2, 1, 3], [1, 0, 2, 3], [2, 0, 1, 3]]
+    for _, (shown, evidence) in Tree().walk(lambda rng: naive.pair_draft(lists, 3, rng)):
+        assert sorted(shown) == [0, 1, 2]
+        for document, won in ((0, 0.5), (1, 1.0), (2, 0.0)):
+            assert naive.draft_by_two(evidence, [shown.index(document)], 4)[0][1] == won
+
+
+def test_pair_draft_of_two_is_neutral_team_draft():
+    lists = [[f"d{d}" for d in ranking] for ranking in random_rankings(2, 12, 4)]
+    rng = np.random.default_rng(0)
+    for seed in range(30):
+        pages = [rankers.multileave(lists, method=method, length=7, seed=seed) for method in ("pair-draft", "neutral-team-draft")]
+        assert pages[0]["documents"] == pages[1]["documents"]
+        clicks = [document for document in pages[0]["documents"] if rng.random() < 0.4]
+        np.testing.assert_array_equal(*(rankers.credit(page, clicks) for page in pages))
+
+
 def test_pairwise_credit_is_fair_in_the_mean_though_its_sign_is_not():
     lists = random_rankings(2, 5, 5)
     table = list(Tree().walk(lambda rng: naive.pairwise(lists, 4, rng)[1]))
@@ -312,16 +338,16 @@ def test_pairwise_credit_is_fair_in_the_mean_though_its_sign_is_not():
 def test_words_for_wrong_methods():
     lineup = lineup_of(random_rankings(4, 6, 3))
     with pytest.raises(BadInput, match=r"Got 'team-drat'\. Did you mean 'team-draft'"):
-        rankers.click_problem(lineup, method="team-drat")
+        click_problem(lineup, method="team-drat")
     with pytest.raises(BadInput, match="'balanced' compares two rankers at a time"):
-        rankers.click_problem(lineup, method="balanced").world(np.arange(4), 3)
+        click_problem(lineup, method="balanced").world(np.arange(4), 3)
 
 
 def test_optimised_chances_lower_the_bias_and_keep_sensitive_lists():
     before, after, dull, sharp = 0.0, 0.0, 0.0, 0.0
     for seed in range(20):
         lineup = lineup_of(random_rankings(3, 10, seed))
-        world = rankers.click_problem(lineup, method="optimised").world(np.arange(3), 3)
+        world = click_problem(lineup, method="optimised").world(np.arange(3), 3)
         run = entry(count_wins, world, "comparisons", type(world.method))
         run.call(world, np.uint64(seed), 1, 1, np.arange(3), np.zeros((3, 3)), np.zeros((SUMS, 3, 3)))
         p, credit, sensitivity = world.method.p, world.method.credit, world.method.sensitivity

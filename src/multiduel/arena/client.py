@@ -44,6 +44,9 @@ class Client:
     """Speaks with the server at ``url`` with a key: of the server, of an arena's owner, of a link, or of a rater.
 
     ``patience`` is for how many seconds a call is tried again. Threads may share a client; each has a connection of its own.
+
+    >>> Client("http://127.0.0.1:8000", arena="tea")  # connects with the first call
+    Client('http://127.0.0.1:8000', arena='tea')
     """
 
     def __init__(

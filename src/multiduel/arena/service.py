@@ -57,7 +57,13 @@ class Live:
 
 
 class Service:
-    """Every method may be called from any thread. ``submit`` returns at once; ``do`` waits for the answer."""
+    """Every method may be called from any thread. ``submit`` returns at once; ``do`` waits for the answer.
+
+    >>> import os, tempfile
+    >>> from multiduel.arena import connect
+    >>> service = Service(connect(os.path.join(tempfile.mkdtemp(), "arena.db")))
+    >>> service.close()
+    """
 
     def __init__(self, journal: Journal, *, clock: Any = lambda: datetime.now(UTC)) -> None:
         self.journal, self._clock = journal, clock

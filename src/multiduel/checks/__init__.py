@@ -52,7 +52,12 @@ __all__ = ["CHECKS", "Failed", "Finding", "NaiveStream", "Report", "Skipped", "S
 
 
 class Finding(NamedTuple):
-    """How a check ended: passed, failed, skipped, excepted (fails, as declared) or unneeded (declared, yet passes)."""
+    """How a check ended: passed, failed, skipped, excepted (fails, as declared) or unneeded (declared, yet passes).
+
+    >>> finding = Finding("my-policy", "header", "failed", "It has no citation.")
+    >>> print(finding, finding.ok)
+    failed    header: It has no citation. False
+    """
 
     policy: str
     check: str
@@ -68,7 +73,12 @@ class Finding(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All findings about one policy."""
+    """All findings about one policy.
+
+    >>> report = check("uniform", only=["header"])
+    >>> report.ok, report.failures
+    (True, ())
+    """
 
     policy: str
     findings: tuple[Finding, ...]
@@ -98,6 +108,9 @@ def check(
     ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
     of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream
     starts (``NaiveStream(words)`` draws from it in plain Python), and the arms are the kernel's own numbers.
+
+    >>> check("uniform", only=["header", "slates-valid"]).ok
+    True
     """
     chosen, policy = list(CHECKS) if only is None else list(only), name_of(policy)
     findings: list[Finding] = []
@@ -113,7 +126,11 @@ def check(
 
 
 def run(name: str, policy: str | PolicySpec, *, oracle: OracleMaker | None = None, **params: Any) -> Finding:
-    """Put a policy through one check."""
+    """Put a policy through one check.
+
+    >>> print(run("header", "uniform"))
+    passed    header
+    """
     policy = name_of(policy)
     if name not in CHECKS:
         raise BadInput(f"There is no check '{name}'.{did_you_mean(name, CHECKS)} There are: {', '.join(CHECKS)}.")

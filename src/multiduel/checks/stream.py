@@ -19,7 +19,12 @@ def rotate(x: int, k: int) -> int:
 
 
 class NaiveStream:
-    """xoshiro256++ from four 64-bit words."""
+    """xoshiro256++ from four 64-bit words.
+
+    >>> stream = NaiveStream([1, 2, 3, 4])
+    >>> 0.0 <= stream.uniform() < 1.0, stream.argmax([0.1, 0.7, 0.2])
+    (True, 1)
+    """
 
     def __init__(self, words: Iterable[Any]) -> None:
         self.s = [int(word) for word in words]

@@ -29,11 +29,21 @@ HORIZON = 5000  # for policies that must know it, where a check plays fewer roun
 
 
 class Failed(AssertionError):
-    """The policy does not pass. The message says what was expected and what was seen."""
+    """The policy does not pass. The message says what was expected and what was seen.
+
+    >>> require(2 + 2 == 5, "Two and two must be five. Got four.")
+    Traceback (most recent call last):
+    multiduel.checks.subject.Failed: Two and two must be five. Got four.
+    """
 
 
 class Skipped(Exception):
-    """The check cannot be made here. The message says why."""
+    """The check cannot be made here. The message says why.
+
+    >>> raise Skipped("There is no oracle.")
+    Traceback (most recent call last):
+    multiduel.checks.subject.Skipped: There is no oracle.
+    """
 
 
 def require(holds: object, sentence: str) -> None:
@@ -43,7 +53,11 @@ def require(holds: object, sentence: str) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """A policy with some parameters, and its oracle if there is one. ``name`` may be an address, or the card itself."""
+    """A policy with some parameters, and its oracle if there is one. ``name`` may be an address, or the card itself.
+
+    >>> Subject("uniform").seats(5, 3)
+    3
+    """
 
     name: str
     words: Mapping[str, Any] = field(default_factory=dict)

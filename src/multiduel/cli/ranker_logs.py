@@ -27,7 +27,7 @@ def analyse(
     figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="The evidence over the log.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The numbers.")] = None,
     unit: Annotated[str, typer.Option(help="What counts once: user, session or impression.")] = "user",
-    ties: Annotated[str | None, typer.Option(help="half or drop; as the pages were made if not given.")] = None,
+    ties: Annotated[str | None, typer.Option(help="half or drop; if not given, half with a margin, else drop.")] = None,
     alpha: Annotated[float, typer.Option(help="The chance of a wrong verdict.")] = 0.05,
     margin: Annotated[float, typer.Option(help="Rankers this close count as equally good.")] = 0.0,
     timeout: Annotated[float, typer.Option(help="Seconds after which clicks no longer count.")] = math.inf,

@@ -78,7 +78,7 @@ def matrix(
     written = estimate.write(out)
     remove_parts(parts)
     preferences, ndcg = estimate.problem, lineup.ndcg()
-    print(f"{lineup.n_arms} rankers, {len(lineup.queries)} queries, {len(lineup.grade)} documents, {preferences.label}")
+    print(f"{preferences.label}; {len(lineup.queries)} queries, {len(lineup.grade)} documents")
     for what, arms in (
         ("Condorcet winner", () if preferences.winner is None else (preferences.winner,)),
         ("Copeland winners", preferences.copeland_winners),

@@ -25,7 +25,7 @@ class Catalogue(list[PolicySpec]):
 
     def to_frame(self, library: str | None = None) -> Any:
         """A DataFrame of pandas or polars."""
-        return frame(dict(zip(HEAD, zip(*self.rows(), strict=True), strict=True)), library)
+        return frame({head: [row[k] for row in self.rows()] for k, head in enumerate(HEAD)}, library)
 
     def __repr__(self) -> str:
         shown = (0, 2, 3, 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -10,21 +11,19 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.engine.looks import DASHED, looks, places_of_shapes
 from multiduel.engine.result import Result
 from multiduel.inputs import BadInput, choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 KINDS = ("png", "svg", "pdf")
 SIZES = {"single": (3.4, 2.5), "double": (7.0, 3.4)}  # inches: one column of a paper, or both
 UNDATED: Any = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # the same file every time
 SCALES = ("log", "linear")
-
-# Okabe & Ito's colours, told apart by colour-blind readers too; the yellow, faint on white, comes last.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)))  # a round through the colours each
 
 STYLE: Any = {
     "font.size": 9,
@@ -35,7 +34,9 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "svg.hashsalt": "multiduel",  # the same figure is the same file
 }
-LINE_HEIGHT = 0.055  # of a label, as a share of the axes' height
+LABEL = 8.5  # points of a label, and of the smallest
+SMALLEST_LABEL = 6.5
+LEADER = 0.03  # from a line's end to its label, as a share of the axes' width
 DECADES = 4  # of rounds on a logarithmic axis: before them every policy is still guessing
 
 
@@ -70,31 +71,60 @@ def regret_plot(
     dashed. ``regret`` is the kind that is drawn. ``lower_bound`` is a constant of ln T, such as that of
     ``theory.multi_dueling_lower_bound``: what no consistent policy stays below for ever, drawn dotted.
     """
-    kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
-    check(f"plot.{kind}", scale)
     if size is not None:
         choice("size", size, SIZES)
-    if not results:
-        raise BadInput("A plot must show at least 1 result. Got none.")
-    choice("regret", regret, results[0].regrets)
-    import matplotlib as mpl
-
-    names = labels or [_name(results, number) for number in range(len(results))]
-    curves = [_Curve(result, regret, name) for result, name in zip(results, names, strict=True)]
-
+    picture = Picture(results, title, labels, rivals, lower_bound)
     if hasattr(file, "plot"):  # Axes of the caller's own, in the caller's style
-        _draw(file, curves, scale, title, rivals, lower_bound)  # type: ignore[arg-type]
+        check("plot.png", scale)
+        _draw(file, picture, scale, regret)  # type: ignore[arg-type]
         return None
+    wide, high = SIZES.get(size or "", (6.4, 3.6))
+    small = {"font.size": 8, "axes.titlesize": 8} if size == "single" else {}
+    return small_multiples([picture], file, kind=kind, scale=scale, regret=regret, columns=1, wide=wide, high=high, style=small)
+
+
+class Picture(NamedTuple):
+    """What is drawn onto one pair of axes."""
+
+    results: Sequence[Result]
+    title: str | None = None  # the problem's label if not given
+    labels: Sequence[str] = ()
+    rivals: Sequence[bool] = ()
+    lower_bound: float | None = None
+
+
+def small_multiples(
+    pictures: Sequence[Picture],
+    file: str | Path | BinaryIO | None = None,
+    *,
+    kind: str | None = None,
+    scale: str = "log",
+    regret: str = "average",
+    columns: int = 2,
+    wide: float = 4.4,
+    high: float = 3.0,
+    style: Any = None,
+) -> Figure | None:
+    """Several pictures side by side, ``columns`` of them in a row, each so many inches ``wide`` and ``high``."""
+    kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
+    check(f"plot.{kind}", scale)
+    if not pictures or not all(picture.results for picture in pictures):
+        raise BadInput("A plot must show at least 1 result. Got none.")
+    choice("regret", regret, pictures[0].results[0].regrets)
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    columns = min(columns, len(pictures))
+    rows = -(-len(pictures) // columns)
     with mpl.rc_context():
         mpl.rcdefaults()  # the same figure on every machine
-        mpl.rcParams.update(STYLE | ({"font.size": 8, "axes.titlesize": 8} if size == "single" else {}))
-        figure = Figure(figsize=SIZES.get(size or "", (6.4, 3.6)), layout="constrained")
-        _draw(figure.add_subplot(), curves, scale, title, rivals, lower_bound)
+        mpl.rcParams.update(STYLE | (style or {}))
+        figure = Figure(figsize=(wide * columns, high * rows), layout="constrained")
+        for place, picture in enumerate(pictures, 1):
+            _draw(figure.add_subplot(rows, columns, place), picture, scale, regret)
         if file is None:
             return figure
-        figure.savefig(file, format=kind, dpi=300, metadata=UNDATED[kind])
+        figure.savefig(file, format=kind, dpi=300 if len(pictures) == 1 else 160, metadata=UNDATED[kind])
     return None
 
 
@@ -110,30 +140,30 @@ class _Curve(NamedTuple):
         return self.result.regrets[self.kind].mean(axis=0)  # type: ignore[no-any-return]
 
 
-def _draw(
-    axes: Axes,
-    curves: Sequence[_Curve],
-    scale: str,
-    title: str | None,
-    rivals: Sequence[bool] = (),
-    lower_bound: float | None = None,
-) -> None:
-    for number, curve in enumerate(curves):
-        colour = COLOURS[number % len(COLOURS)]
-        dash = DASHES[1 if any(rivals[number : number + 1]) else number // len(COLOURS) % len(DASHES)]
+def _draw(axes: Axes, picture: Picture, scale: str, regret: str) -> None:
+    results = picture.results
+    names = picture.labels or [_name(results, number) for number in range(len(results))]
+    curves = [_Curve(result, regret, name) for result, name in zip(results, names, strict=True)]
+    chosen = looks([result.policy for result in results])
+    for number, (curve, look) in enumerate(zip(curves, chosen, strict=True)):
         rounds, mean = curve.result.checkpoints, curve.mean
-        seen = (mean > 0) & (rounds >= _begin(curves)) if scale == "log" else np.ones(len(mean), bool)
-        axes.plot(rounds[seen], mean[seen], color=colour, linestyle=dash, linewidth=1.5, zorder=3)
+        begin = _begin(curves) if scale == "log" else 0.0
+        seen = (mean > 0) & (rounds >= begin) if scale == "log" else np.ones(len(mean), bool)
+        axes.plot(
+            rounds[seen], mean[seen], color=look.colour, linewidth=1.5, zorder=3, marker=look.shape, markersize=4,
+            linestyle=DASHED if any(picture.rivals[number : number + 1]) else "-", markerfacecolor="white",
+            markevery=places_of_shapes(rounds[seen], begin, scale, (number * 0.381966 + 0.5) % 1.0),
+        )  # fmt: skip
         if curve.result.runs > 1:
             low, high = curve.result.interval(kind=curve.kind)
             low = low.clip(_floor(curves) if scale == "log" else 0.0)
-            axes.fill_between(rounds[seen], low[seen], high[seen], color=colour, alpha=0.18, linewidth=0)
-    if lower_bound is not None:
+            axes.fill_between(rounds[seen], low[seen], high[seen], color=look.colour, alpha=0.18, linewidth=0)
+    if picture.lower_bound is not None:
         end = max(curve.result.horizon for curve in curves)
         steps = np.geomspace(max(2.0, _begin(curves) if scale == "log" else 2.0), max(end, 3), 100)
-        axes.plot(steps, lower_bound * np.log(steps), color="0.35", linestyle=":", linewidth=1.2)
-    _dress(axes, curves, scale, title)
-    _label_ends(axes, curves)
+        axes.plot(steps, picture.lower_bound * np.log(steps), color="0.35", linestyle=":", linewidth=1.2)
+    _dress(axes, curves, scale, picture.title)
+    _label_ends(axes, curves, [look.colour for look in chosen])
 
 
 def _begin(curves: Sequence[_Curve]) -> float:
@@ -154,6 +184,7 @@ def _dress(axes: Axes, curves: Sequence[_Curve], scale: str, title: str | None) 
     if scale == "log":
         axes.set(xscale="log", yscale="log", xlim=(_begin(curves), max(end, 2)))
         axes.set_ylim(bottom=_floor(curves))
+        plain_ticks(axes.yaxis, axes.get_ylim())
         axes.grid(which="major", color="0.9", linewidth=0.6)
     else:
         axes.set(xlim=(0, end), ylim=(0, top * 1.08 if top > 0 else 1.0))
@@ -164,7 +195,21 @@ def _dress(axes: Axes, curves: Sequence[_Curve], scale: str, title: str | None) 
     spread = f", mean of {first.runs} runs, 95% band" if first.runs > 1 else ", one run"
     axes.set_xlabel("round")
     axes.set_ylabel("cumulative regret" if kind == "average" else f"cumulative {kind} regret")
-    axes.set_title(plain(f"{first.problem['label']}{spread}" if title is None else title))
+    words = f"{first.problem['label']}{spread}" if title is None else title
+    column = axes.get_subplotspec()
+    room = axes.figure.bbox.width / axes.figure.dpi / (column.get_gridspec().ncols if column else 1) * 72.0 - 50.0  # points
+    axes.set_title(plain(textwrap.fill(words, max(16, int(room / (0.56 * float(axes.title.get_fontsize())))))))
+
+
+def plain_ticks(axis: Axis, limits: tuple[float, float]) -> None:
+    """Labels on a logarithmic axis that do not run into each other, and are there on a short one too."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    decades = np.log10(limits[1] / limits[0])
+    subs = (1.0,) if decades > 2.2 else (1.0, 3.0) if decades > 0.9 else (1.0, 2.0, 4.0, 7.0)
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def plain(text: str) -> str:
@@ -172,17 +217,31 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _label_ends(axes: Axes, curves: Sequence[_Curve]) -> None:
-    """Each line's name at its end, in its colour, moved apart where lines end close together."""
-    axes.figure.canvas.draw()  # fixes the axes' limits
+def _label_ends(axes: Axes, curves: Sequence[_Curve], colours: Sequence[str]) -> None:
+    """Each line's name at its end, in its colour; moved apart where lines end close together, with a leader to the end."""
+    axes.figure.canvas.draw()  # fixes the axes' limits and size
     to_share = axes.transData + axes.transAxes.inverted()
-    floor = axes.get_ylim()[0]
-    ends = [float(to_share.transform((c.result.horizon, max(float(c.mean[-1]), floor)))[1]) for c in curves]
-    for number, place in enumerate(_apart(ends, LINE_HEIGHT)):
+    bottom, top = axes.get_ylim()
+    last = [float(np.clip(curve.mean[-1], bottom, top)) for curve in curves]
+    ends = [to_share.transform((curve.result.horizon, end)).tolist() for curve, end in zip(curves, last, strict=True)]
+    height = axes.get_window_extent().height / axes.figure.dpi * 72.0  # points
+    points = max(SMALLEST_LABEL, min(LABEL, height / (1.3 * len(curves))))
+    for number, place in enumerate(_apart([share for _, share in ends], 1.25 * points / height)):
+        x, y = ends[number]
+        leader: Any = dict(color=colours[number], linewidth=0.7, alpha=0.8, transform=axes.transAxes, clip_on=False)
+        axes.plot([x, 1.0 + 0.3 * LEADER, 1.0 + LEADER], [y, place, place], **leader)
         axes.text(
-            1.015, place, plain(curves[number].name), color=COLOURS[number % len(COLOURS)],
-            transform=axes.transAxes, va="center", ha="left", fontsize=8.5,
+            1.0 + 1.3 * LEADER, place, plain(_with_equals(curves, number)), color=colours[number],
+            transform=axes.transAxes, va="center", ha="left", fontsize=points,
         )  # fmt: skip
+
+
+def _with_equals(curves: Sequence[_Curve], number: int) -> str:
+    """Its name; if an earlier one is the same in every run, bit by bit, with that one's: only one of their lines can be seen."""
+    for curve in curves[:number]:
+        if np.array_equal(curve.result.regrets[curve.kind], curves[number].result.regrets[curve.kind]):
+            return f"{curves[number].name} (equals {curve.name})"
+    return curves[number].name
 
 
 def _name(results: Sequence[Result], number: int) -> str:
@@ -215,7 +274,9 @@ def _apart(places: Sequence[float], least: float) -> list[float]:
 
 
 def _bottom(group: list[int], places: Sequence[float], least: float) -> float:
-    return sum(places[k] for k in group) / len(group) - (len(group) - 1) * least / 2
+    """Its lowest place: it stays within the axes, as far as there is room."""
+    above = (len(group) - 1) * least
+    return max(min(sum(places[k] for k in group) / len(group) - above / 2, 1.0 - above), min(0.0, (1.0 - above) / 2))
 
 
 def _top(group: list[int], places: Sequence[float], least: float) -> float:

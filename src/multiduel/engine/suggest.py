@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from multiduel.engine.registry import POLICIES
 from multiduel.inputs import choice, whole
 
-FOR_A_VERDICT = ("challengers",)  # made to be certain with few answers, not to lose little: not measured by regret
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")
 WORDS = {
     "utilities": "options with hidden qualities",
@@ -25,7 +24,13 @@ MORE["copeland"] = (*MORE["condorcet"], "^a Condorcet winner")
 
 
 class Suggestion(NamedTuple):
-    """A policy's name, why, and the next best with their measured mean regret."""
+    """A policy's name, why, and the next best with their measured mean regret.
+
+    >>> import multiduel as md
+    >>> suggestion = md.suggest(n_arms=20, slate_size=4)
+    >>> suggestion.policy, len(suggestion.others) > 0
+    ('due-duel', True)
+    """
 
     policy: str
     why: str
@@ -50,6 +55,10 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
     (perhaps none does). The answer is the policy of least rank in the measured setting nearest to this one: its rank by mean
     regret plus its rank by the worst tenth of the runs; in ties the mean decides. A policy whose card asks for more than you
     assume is never named.
+
+    >>> import multiduel as md
+    >>> print(md.suggest(n_arms=20, slate_size=4).policy)
+    due-duel
     """
     n_arms = whole("n_arms", n_arms, 1, of="suggest")
     slate_size = whole("slate_size", slate_size, 2, of="suggest")

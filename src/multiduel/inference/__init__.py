@@ -1,4 +1,9 @@
-"""What may be said from answers whose slates were chosen along the way: evidence, intervals, verdicts, how many more."""
+"""What may be said from answers whose slates were chosen along the way: evidence, intervals, verdicts, how many more.
+
+>>> from multiduel import inference
+>>> print(inference.verdict([[0, 90], [2, 0]], names=["tea", "coffee"]).kind)
+winner
+"""
 
 from multiduel.inference.evidence import Weighed, evidence, pair_intervals
 from multiduel.inference.forecast import Forecast, forecast

@@ -62,7 +62,13 @@ def stakes_of(null: float) -> Bets:
 
 def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats, Floats]:
     """(L, against). L[i, j] is the log evidence against "i, placed above j, gets ``null`` of the answers at most, ties half";
-    against[h] = ln mean_{j != h} exp L[j, h]."""
+    against[h] = ln mean_{j != h} exp L[j, h].
+
+    >>> above = np.array([[0.0, 20.0], [2.0, 0.0]])
+    >>> L, against = evidence(above, np.zeros((2, 2)))
+    >>> bool(L[0, 1] > 3.0 > L[1, 0]), bool(against[1] == L[0, 1])  # much speaks against "1 beats all others"
+    (True, True)
+    """
     stakes, listed = _stakes(null)
     K = len(above)
     L, against = np.zeros((K, K)), np.zeros(K)
@@ -71,7 +77,15 @@ def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats,
 
 
 class Weighed(NamedTuple):
-    """Evidence that is kept, answer by answer: an answer changes that of its pairs only."""
+    """Evidence that is kept, answer by answer: an answer changes that of its pairs only.
+
+    >>> above, ties = np.array([[0.0, 5.0], [1.0, 0.0]]), np.zeros((2, 2))
+    >>> kept = Weighed.of(above, ties)
+    >>> above[0, 1] += 1.0
+    >>> kept.update(above, ties, (0, 1))
+    >>> bool(np.allclose(kept.even, evidence(above, ties)[0]))
+    True
+    """
 
     even: Floats  # f8[K, K]  L at 1/2
     against: Floats  # f8[K]
@@ -106,6 +120,10 @@ def pair_intervals(
     if the bets against the truth ever reach 2 / error. The bets fall as p rises, hence it is an interval.
 
     ``before`` are other counts and their lower ends, with the same error: where the counts are the same, so are the ends.
+
+    >>> low, high = pair_intervals(np.array([[0.0, 60.0], [40.0, 0.0]]), np.zeros((2, 2)), error=0.05)
+    >>> bool(low[0, 1] < 0.6 < high[0, 1]), float(high[0, 1] + low[1, 0])
+    (True, 1.0)
     """
     low, known = np.zeros_like(above), np.zeros(above.shape, np.bool_)
     if before is not None and before[0].shape == above.shape:

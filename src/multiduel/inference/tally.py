@@ -16,7 +16,12 @@ UNITS = ("answer", "rater")
 
 
 class Answer(NamedTuple):
-    """An answer that a tally holds, to be undone by."""
+    """An answer that a tally holds, to be undone by.
+
+    >>> answer = Tally(3).add((2, 0), [[0, 1], [0, 0]])  # 2 above 0
+    >>> answer.number, answer.arms
+    (1, (2, 0))
+    """
 
     number: int
     arms: tuple[int, ...]

@@ -60,7 +60,12 @@ KINDS = ("winner", "narrowed", "cycle", "open")
 
 
 class Score(NamedTuple):
-    """An option's score with its interval; all options' hold together, at all times."""
+    """An option's score with its interval; all options' hold together, at all times.
+
+    >>> first = verdict([[0, 90], [2, 0]]).borda[0]
+    >>> first.arm, first.low < first.value <= first.high
+    (0, True)
+    """
 
     arm: int
     value: float

@@ -14,6 +14,9 @@ def largest(values: Floats) -> float:
     """The largest value; all are >= 0, or -1 for "not this one".
 
     Integer views of non-negative doubles sort like the doubles, and their maximum vectorises where the doubles' does not.
+
+    >>> float(largest(np.array([0.2, 0.7, -1.0])))
+    0.7
     """
     keys = values.view(np.int64)
     first = keys[0]
@@ -28,7 +31,12 @@ def largest(values: Floats) -> float:
 
 @kernel
 def argmax(values: Floats, rng: Stream) -> int:
-    """Index of the largest value, uniform among exact ties (one draw, only if tied). Values as in ``largest``."""
+    """Index of the largest value, uniform among exact ties (one draw, only if tied). Values as in ``largest``.
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)  # a stream: four integers
+    >>> argmax(np.array([0.2, 0.7, -1.0]), rng)
+    1
+    """
     keys = values.view(np.int64)
     best = keys[0]
     for k in range(keys.shape[0]):
@@ -38,7 +46,12 @@ def argmax(values: Floats, rng: Stream) -> int:
 
 @kernel
 def argmin(values: Floats, rng: Stream) -> int:
-    """Index of the smallest value, uniform among exact ties (one draw, only if tied). Values >= 0; inf: not this one."""
+    """Index of the smallest value, uniform among exact ties (one draw, only if tied). Values >= 0; inf: not this one.
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> argmin(np.array([0.2, 0.7, np.inf]), rng)
+    0
+    """
     keys = values.view(np.int64)
     best = keys[0]
     for k in range(keys.shape[0]):
@@ -68,7 +81,14 @@ def one_of(keys: Ints, wanted: int, rng: Stream) -> int:
 
 @kernel
 def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, rng: Stream) -> None:
-    """Seat ``count`` distinct arms, uniform among pool[:size], at slate[seated:]. One draw an arm; the pool is reordered."""
+    """Seat ``count`` distinct arms, uniform among pool[:size], at slate[seated:]. One draw an arm; the pool is reordered.
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> pool, slate = np.arange(5), np.zeros(3, np.int64)
+    >>> draw_distinct(pool, 5, 2, slate, 1, rng)
+    >>> int(slate[0]), len(set(slate[1:].tolist()))
+    (0, 2)
+    """
     for a in range(count):
         j = a + below(rng, size - a)
         arm = pool[j]
@@ -78,7 +98,12 @@ def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, r
 
 
 def random_order(n_arms: int, rng: Stream) -> Ints:
-    """All arms in random order, for whatever must go through them in some order. Plain Python."""
+    """All arms in random order, for whatever must go through them in some order. Plain Python.
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> sorted(random_order(4, rng).tolist())
+    [0, 1, 2, 3]
+    """
     order = np.arange(n_arms)
     draw_distinct(order, n_arms, n_arms, order, 0, rng)
     return order
@@ -86,7 +111,11 @@ def random_order(n_arms: int, rng: Stream) -> Ints:
 
 @kernel
 def share_won(W: Floats, i: int) -> float:
-    """The share of its duels that arm i won; 0 before the first."""
+    """The share of its duels that arm i won; 0 before the first.
+
+    >>> float(share_won(np.array([[0.0, 3.0], [1.0, 0.0]]), 0))
+    0.75
+    """
     won = 0.0
     lost = 0.0
     for j in range(W.shape[0]):
@@ -97,7 +126,11 @@ def share_won(W: Floats, i: int) -> float:
 
 @kernel
 def most_winning(W: Floats) -> int:
-    """The arm with the largest share of its duels won; before any duel, arm 0."""
+    """The arm with the largest share of its duels won; before any duel, arm 0.
+
+    >>> most_winning(np.array([[0.0, 1.0], [3.0, 0.0]]))
+    1
+    """
     best = 0
     best_share = -1.0
     for i in range(W.shape[0]):
@@ -113,6 +146,11 @@ def seat(slate: Ints, taken: Ints, seated: int, arm: int) -> int:
     """Give ``arm`` one more seat: its own place in the slate or, if it has one, one more in ``taken`` there.
 
     Returns how many places are filled.
+
+    >>> slate, taken = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    >>> seated = seat(slate, taken, 0, 7)
+    >>> seat(slate, taken, seated, 7), int(taken[0])  # the same arm again: one place, two seats
+    (1, 2)
     """
     for a in range(seated):
         if slate[a] == arm:

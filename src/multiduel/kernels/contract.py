@@ -18,7 +18,13 @@ FOREVER = 1 << 62  # more rounds than anyone plays
 
 @generic
 def init(params: Any, n_arms: int, rng: Stream) -> Any:
-    """A fresh State, its arrays allocated. Plain Python, never compiled."""
+    """A fresh State, its arrays allocated. Plain Python, never compiled.
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> init(Params(slate_size=2), 4, rng).W.shape
+    (4, 4)
+    """
 
 
 @generic
@@ -27,6 +33,12 @@ def ask(params: Any, state: Any, rng: Stream, round: int, limit: int, slate: Int
 
     Returns (n, rounds); rounds = 1 is always right. One arm means "nothing to compare: use it". A self-duel is a slate of
     one; where the paper feeds its fair coin back, the policy tosses it here.
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, slate = Params(slate_size=2), np.zeros(2, np.int64)
+    >>> ask(params, init(params, 4, rng), rng, 1, 100, slate)
+    (2, 1)
     """
 
 
@@ -36,12 +48,27 @@ def tell(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Fl
 
     Tells may come late, out of order or never. Not called when nothing was compared. Round 0 means: never asked, but observed
     by others; it comes only to policies that observe.
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, slate, wins = Params(slate_size=2), np.array([3, 1]), np.array([[0.0, 1.0], [0.0, 0.0]])
+    >>> state = init(params, 4, rng)
+    >>> tell(params, state, rng, 1, slate, wins)
+    >>> float(state.W[3, 1])
+    1.0
     """
 
 
 @generic
 def recommend(params: Any, state: Any) -> int:
-    """The arm it would bet on now."""
+    """The arm it would bet on now.
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params = Params(slate_size=2)
+    >>> recommend(params, init(params, 4, rng))
+    0
+    """
 
 
 @generic
@@ -50,18 +77,37 @@ def valid(params: Any, state: Any, n_arms: int, round: int) -> dict[str, Any]:
 
     A snapshot is input, and compiled code would follow it anywhere: no State for which all is true may lead to an index out of
     range or a loop without end. The entry of a State inside is a dict again. ``kernels/validity.py`` has the words.
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params = Params(slate_size=2)
+    >>> valid(params, init(params, 4, rng), 4, 0)
+    {'W': True, 'pool': True}
     """
 
 
 @generic(optional=True)
 def seats(params: Any, state: Any, place: int) -> int:
-    """How many of the m seats slate[place] took in the last ask: more than 1 only where a sampler may seat an arm twice."""
+    """How many of the m seats slate[place] took in the last ask: more than 1 only where a sampler may seat an arm twice.
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params = Params(slate_size=2)
+    >>> seats(params, init(params, 4, rng), 0)
+    1
+    """
     return 1
 
 
 @generic(optional=True)
 def use_features(params: Any, state: Any, features: Floats) -> None:
-    """Called after ``init``, if the card says that it takes features: row i of them is about its arm i. Plain Python."""
+    """Called after ``init``, if the card says that it takes features: row i of them is about its arm i. Plain Python.
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params = Params(slate_size=2)
+    >>> use_features(params, init(params, 4, rng), np.eye(4))  # most policies have no use for them
+    """
 
 
 @generic(optional=True)
@@ -82,7 +128,11 @@ def compare(world: Any, key: np.uint64, round: int, rounds: int, slate: Ints, wi
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A parameter's meaning and limits, for error sentences and ``multiduel policies NAME``."""
+    """A parameter's meaning and limits, for error sentences and ``multiduel policies NAME``.
+
+    >>> Parameter(meaning="width of the bounds", above=0.5).above
+    0.5
+    """
 
     meaning: str
     at_least: float | None = None
@@ -95,7 +145,12 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class PolicySpec:
-    """A policy's card: the registry, the CLI, the docs and the conformance suite read it."""
+    """A policy's card: the registry, the CLI, the docs and the conformance suite read it.
+
+    >>> from multiduel.policies.uniform import SPEC
+    >>> SPEC.name, SPEC.slate, SPEC.observes
+    ('uniform', 'any', True)
+    """
 
     name: str  # kebab-case id
     title: str  # as in the paper
@@ -133,7 +188,12 @@ class PolicySpec:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
-    """The card of a machine that plugs into reductions."""
+    """The card of a machine that plugs into reductions.
+
+    >>> from multiduel.machines.ucb import SPEC
+    >>> SPEC.name, SPEC.kind
+    ('ucb', 'bandit')
+    """
 
     name: str
     title: str

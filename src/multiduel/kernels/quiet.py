@@ -9,7 +9,11 @@ from multiduel.kernels.dispatch import kernel
 
 @kernel
 def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
-    """How many rounds, this one included, pass before ln t >= log_wake, and at most ``limit``."""
+    """How many rounds, this one included, pass before ln t >= log_wake, and at most ``limit``.
+
+    >>> quiet_rounds(math.log(100.0), 40, 1000)  # rounds 40 to 99
+    60
+    """
     if log_wake >= math.log(float(round) + float(limit)) + 1e-9:
         return limit
     wake = max(int(math.ceil(math.exp(log_wake))), round + 1)
@@ -22,7 +26,11 @@ def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
 
 @kernel
 def quiet_through(log_wake: float, round: int, limit: int) -> int:
-    """The same for a test made after each round: rounds up to and including the first with ln t >= log_wake."""
+    """The same for a test made after each round: rounds up to and including the first with ln t >= log_wake.
+
+    >>> quiet_through(math.log(100.0), 40, 1000)  # rounds 40 to 100
+    61
+    """
     if math.log(float(round)) >= log_wake:
         return 1
     return min(quiet_rounds(log_wake, round, limit) + 1, limit)

@@ -85,19 +85,34 @@ def reseed(rng: Stream, start: np.uint64, number: int) -> None:
 
 @kernel
 def uniform(rng: Stream) -> float:
-    """Uniform on [0, 1), 53 bits."""
+    """Uniform on [0, 1), 53 bits.
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> 0.0 <= uniform(rng) < 1.0
+    True
+    """
     return float(bits(rng) >> _11) * _UNIT
 
 
 @kernel
 def below(rng: Stream, n: int) -> int:
-    """Uniform on 0 .. n-1."""
+    """Uniform on 0 .. n-1.
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> below(rng, 6) in range(6)
+    True
+    """
     return int(uniform(rng) * n)
 
 
 @kernel
 def normal(rng: Stream) -> float:
-    """Standard normal (Marsaglia's polar method, one of the pair)."""
+    """Standard normal (Marsaglia's polar method, one of the pair).
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> -6.0 < normal(rng) < 6.0
+    True
+    """
     while True:
         x = 2.0 * uniform(rng) - 1.0
         y = 2.0 * uniform(rng) - 1.0
@@ -108,7 +123,12 @@ def normal(rng: Stream) -> float:
 
 @kernel
 def gamma(rng: Stream, a: float) -> float:
-    """Gamma(a, 1) for a >= 1 (Marsaglia & Tsang 2000)."""
+    """Gamma(a, 1) for a >= 1 (Marsaglia & Tsang 2000).
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> gamma(rng, 2.0) > 0.0
+    True
+    """
     d = a - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
@@ -124,7 +144,12 @@ def gamma(rng: Stream, a: float) -> float:
 
 @kernel
 def beta(rng: Stream, a: float, b: float) -> float:
-    """Beta(a, b) for a, b >= 1."""
+    """Beta(a, b) for a, b >= 1.
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> 0.0 < beta(rng, 2.0, 3.0) < 1.0
+    True
+    """
     x = gamma(rng, a)
     return x / (x + gamma(rng, b))
 
@@ -132,7 +157,12 @@ def beta(rng: Stream, a: float, b: float) -> float:
 @kernel
 def binomial(rng: Stream, n: int, p: float) -> int:
     """Binomial(n, p): geometric gaps when few successes are expected, else Hormann's BTRS (1993). Exact to rounding for n up
-    to 10^13; beyond, rounding coarsens the acceptance test and so, slightly, the shape (the mean and spread stay right)."""
+    to 10^13; beyond, rounding coarsens the acceptance test and so, slightly, the shape (the mean and spread stay right).
+
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> binomial(rng, 10, 0.3) in range(11)
+    True
+    """
     q = min(p, 1.0 - p)
     if q <= 0.0:
         k = 0

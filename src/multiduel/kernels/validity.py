@@ -2,6 +2,11 @@
 
 Compiled code checks no index and no loop, so a State that comes from outside (a snapshot) is checked before it is used.
 Every comparison is written so that NaN fails it.
+
+>>> import numpy as np
+>>> from multiduel.authoring import validity
+>>> validity.arms(np.array([0, 2]), 3), validity.arms(np.array([0, 3]), 3)
+(True, False)
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from multiduel.lab.experiment import Experiment
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 SHOWN_ONLY = ("title", "short", "label", "rival", "regret")  # fields that decide how results look, not what they are
-GROWING = ("runs", "contenders", "slate_size", "name")  # of an experiment: what a contender's runs do not depend on
+FREE = ("runs", "name", "checkpoints", "spacing", "horizons")  # of an experiment: these may change, nothing is lost
+GROWING = (*FREE, "contenders", "slate_size", "horizon")  # what one contender's runs, as far as they go, do not depend on
 WHERE = ("source", "anytime")  # where a policy lies, and what its card says: the hash of its code stands for it
 
 
@@ -53,9 +54,10 @@ def _lines(experiment: Experiment, parameters: dict[str, Any]) -> dict[str, str]
 
 
 def grows(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Is the new experiment the old one, with the same runs or more, and perhaps with more contenders?"""
+    """Is the new experiment the old one, perhaps with other runs and checkpoints, more contenders, a later end?"""
     before, after = old.get("lines") or {}, new["lines"]
-    return bool(before) and all(after.get(id) == line for id, line in before.items())
+    longer = old["parameters"]["horizon"] <= new["parameters"]["horizon"]
+    return bool(before) and longer and all(after.get(id) == line for id, line in before.items())
 
 
 def belongs(origin: dict[str, Any], experiment: Experiment, problem: dict[str, Any]) -> bool:
@@ -81,7 +83,7 @@ def difference(old: dict[str, Any], new: dict[str, Any]) -> str:
     """The first thing in which two provenances differ, in words."""
     for name, value in new["parameters"].items():
         before = old["parameters"].get(name)
-        if before == value:
+        if before == value or name in FREE or (name == "horizon" and before is not None and before < value):
             continue
         if name == "contenders":
             pairs = enumerate(zip(before or [], value, strict=False), 1)

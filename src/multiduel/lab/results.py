@@ -12,9 +12,7 @@ the run was interrupted and wherever it was played.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,16 +25,16 @@ from multiduel import problems
 from multiduel.arrays import Floats
 from multiduel.engine.play import KINDS as REGRETS
 from multiduel.engine.result import Result
-from multiduel.files import is_draft, sweep, write_whole
+from multiduel.files import is_draft, sweep
 from multiduel.inputs import BadInput, choice
+from multiduel.lab import parts
 from multiduel.lab.experiment import Contender, Experiment, from_json
+from multiduel.lab.parts import Block, Rows
 from multiduel.lab.provenance import belongs, difference, grows, provenance
 from multiduel.problems import Problem
 
 FORMAT = "multiduel-results-2"
 MANIFEST, PROBLEM, PARTS, MERGED = "experiment.json", "problem.csv", "parts", "results.parquet"
-KEY = b"multiduel"  # of our metadata in a Parquet file
-CHECKSUM = "sha256"  # among them
 OTHER = "Choose another folder with --out, or remove this one. Nothing was changed."
 
 
@@ -91,19 +89,6 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Block:
-    """Some runs of a contender: what is played in one go and stored as one part."""
-
-    contender: str  # its id
-    first_run: int
-    runs: int
-
-    @property
-    def file(self) -> str:
-        return f"{self.contender}-runs-{self.first_run:06}-{self.first_run + self.runs - 1:06}.parquet"
-
-
-@dataclass(frozen=True)
 class Folder:
     """An experiment's folder of results."""
 
@@ -128,71 +113,113 @@ class Folder:
         ]
 
     def finished(self, block: Block) -> bool:
-        """Is this part there? One that cannot be read counts as missing; one of another experiment is refused."""
-        return self._part(block) is not None
+        """Is this part there, with all that the experiment asks for?"""
+        return self.missing(block) is None
+
+    def missing(self, block: Block) -> Block | None:
+        """What must be played for this part: all of it, or the checkpoints that it lacks; None if it is finished.
+
+        A part that cannot be read counts as missing; one of another experiment is refused.
+        """
+        return self._lacking(block, self._part(block))
+
+    def _lacking(self, block: Block, part: tuple[Any, dict[str, Any]] | None) -> Block | None:
+        if part is None:
+            return block
+        contender = self.experiment.contender(block.contender)
+        marks, told = self.experiment.marks_of(contender), self.experiment.plays_again(contender)
+        stored = parts.from_table(part[0], block.runs).marks
+        lacking = np.setdiff1d(marks, stored)
+        if told:  # a run of its own for each; the last says which arm it would bet on
+            wanted = lacking if _end(part[1]) == self._end_of(contender) else np.union1d(lacking, marks[-1:])
+            return replace(block, marks=tuple(wanted.tolist())) if len(wanted) else None
+        if _end(part[1]) < self.experiment.horizon:
+            return replace(block, marks=tuple(marks.tolist()))
+        if not len(lacking):
+            return None
+        until = int(lacking[-1])  # no further: how it ends is known
+        return replace(block, marks=tuple(marks[marks <= until].tolist()), end=until)
 
     def store(self, block: Block, result: Result) -> None:
-        """Write a part."""
-        import pyarrow as pa
-
-        marks = len(result.checkpoints)
-        columns = {
-            "contender": pa.repeat(block.contender, block.runs * marks),
-            "run": np.repeat(np.arange(block.first_run, block.first_run + block.runs), marks),
-            "round": np.tile(result.checkpoints, block.runs),
-            **{kind: result.regrets[kind].ravel() for kind in REGRETS},
-            "recommended": np.repeat(result.recommended, marks),
-            "events": np.repeat(result.events, marks),
-        }
+        """Write a part; where it has other checkpoints already, they are kept."""
+        contender = self.experiment.contender(block.contender)
+        rows, seconds, compile_seconds = parts.rows_of(result), result.seconds, result.compile_seconds
+        old = None if block.marks is None else self._part(block)
+        if old is not None:
+            table, facts = old
+            kept = parts.from_table(table, block.runs)
+            told, end = self.experiment.plays_again(contender), self._end_of(contender)
+            both = kept.joined(rows, ends_anew=rows.marks[-1] == end if told else block.end is None, told=told)
+            if both is None:
+                raise BadInput(
+                    f"'{self.path / PARTS / block.file}' holds other numbers than the same runs, played again. "
+                    "Was it played on another kind of computer? Remove the folder to begin anew."
+                )
+            rows, seconds, compile_seconds = both, seconds + facts["seconds"], compile_seconds + facts["compile_seconds"]
         facts = {
             **self.provenance,
             "contender": block.contender,
             "policy": result.policy,
             "params": result.params,
             "slate_size": result.slate_size,
-            "seconds": result.seconds,
-            "compile_seconds": result.compile_seconds,
+            "end": self._end_of(contender),
+            "seconds": seconds,
+            "compile_seconds": compile_seconds,
         }
-        _write(self.path / PARTS / block.file, _parquet(pa.table(columns), facts))
+        parts.write(self.path / PARTS / block.file, parts.to_table(rows, block), facts)
 
-    def merge(self) -> Path:
-        """All parts as one table with the contenders' names, sorted by contender, run and round."""
-        import pyarrow as pa
-
-        tables = []
-        for contender in self.experiment.contenders:
-            for table, _ in map(self._part_at_hand, self._blocks_of(contender)):
-                for name, value in (("policy", contender.policy), ("label", contender.label)):
-                    table = table.add_column(1, name, pa.repeat(value, table.num_rows))
-                tables.append(table)
-        target = self.path / MERGED
-        _write(target, _parquet(pa.concat_tables(tables).combine_chunks(), self.provenance))
-        return target
+    def _end_of(self, contender: Contender) -> int:
+        """The round at which it says which arm it would bet on."""
+        told = self.experiment.plays_again(contender)
+        return int(self.experiment.marks_of(contender)[-1]) if told else self.experiment.horizon
 
     def panel(self) -> Panel:
         """The results; refused while parts are missing."""
-        missing = sum(not self.finished(block) for block in self.blocks())
+        return self._panel(self._whole())
+
+    def finish(self) -> Panel:
+        """The same, and all parts as one table with the contenders' names, sorted by contender, run and round."""
+        import pyarrow as pa
+
+        whole = self._whole()
+        tables = []
+        for contender in self.experiment.contenders:
+            for block in self._blocks_of(contender):
+                table = parts.to_table(whole[block][0], block)
+                for name, value in (("policy", contender.policy), ("label", contender.label)):
+                    table = table.add_column(1, name, pa.repeat(value, table.num_rows))
+                tables.append(table)
+        parts.write(self.path / MERGED, pa.concat_tables(tables).combine_chunks(), self.provenance)
+        return self._panel(whole)
+
+    def _whole(self) -> dict[Block, tuple[Rows, dict[str, Any]]]:
+        """What the experiment asks for of every part, and its metadata; each part is read once."""
+        whole = {}
+        for block in self.blocks():
+            part = self._part(block)
+            if part is not None and self._lacking(block, part) is None:
+                marks = self.experiment.marks_of(self.experiment.contender(block.contender))
+                whole[block] = parts.from_table(part[0], block.runs).at(marks), part[1]
+        missing = len(self.blocks()) - len(whole)
         if missing:
             raise BadInput(
                 f"'{self.path}' is not finished: {missing} of {len(self.blocks())} parts are missing. "
                 "The command that began it goes on where it was."
             )
-        results = tuple(self._result(contender) for contender in self.experiment.contenders)
+        return whole
+
+    def _panel(self, whole: dict[Block, tuple[Rows, dict[str, Any]]]) -> Panel:
+        results = tuple(self._result(contender, whole) for contender in self.experiment.contenders)
         return Panel(self.experiment, self.problem, results, self.provenance)
 
     def _blocks_of(self, contender: Contender) -> list[Block]:
         return [block for block in self.blocks() if block.contender == contender.id]
 
-    def _result(self, contender: Contender) -> Result:
+    def _result(self, contender: Contender, whole: dict[Block, tuple[Rows, dict[str, Any]]]) -> Result:
         """What ``simulate`` would have returned for all runs of a contender."""
-        experiment, marks = self.experiment, self.experiment.marks_of(contender)
-        blocks = self._blocks_of(contender)
-        parts = [self._part_at_hand(block) for block in blocks]
-        tables, facts = [table for table, _ in parts], [facts for _, facts in parts]
-
-        def column(name: str) -> Any:
-            return np.concatenate([table[name].to_numpy() for table in tables]).reshape(-1, len(marks))
-
+        experiment = self.experiment
+        pairs = [whole[block] for block in self._blocks_of(contender)]
+        rows, facts = [rows for rows, _ in pairs], [facts for _, facts in pairs]
         return Result(
             policy=contender.policy,
             params=facts[0]["params"],
@@ -202,10 +229,10 @@ class Folder:
             runs=experiment.runs_of(contender),
             seed=experiment.seed,
             benchmark=experiment.benchmark,
-            checkpoints=marks,
-            regrets={kind: column(kind) for kind in REGRETS},
-            recommended=column("recommended")[:, 0].copy(),
-            events=column("events")[:, 0].copy(),
+            checkpoints=rows[0].marks,
+            regrets={kind: np.concatenate([each.regrets[kind] for each in rows]) for kind in REGRETS},
+            recommended=np.concatenate([each.recommended for each in rows]),
+            events=np.concatenate([each.events for each in rows]),
             seconds=sum(fact["seconds"] for fact in facts),
             compile_seconds=sum(fact["compile_seconds"] for fact in facts),
         )
@@ -214,38 +241,24 @@ class Folder:
     def _described(self) -> dict[str, Any]:
         return self.problem.to_json()
 
-    def _part_at_hand(self, block: Block) -> tuple[Any, dict[str, Any]]:
-        part = self._part(block)
-        if part is None:
-            raise BadInput(f"'{self.path / PARTS / block.file}' was there a moment ago, and is no more.")
-        return part
-
     def _part(self, block: Block) -> tuple[Any, dict[str, Any]] | None:
-        """The rows and the metadata of a part, or None if it is not there or not as it was written, to the last bit."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+        """All rows and the metadata of a part; None if there is none whose runs may be kept."""
         path = self.path / PARTS / block.file
-        try:
-            table = pq.read_table(path, page_checksum_verification=True)
-            facts: dict[str, Any] = json.loads(table.schema.metadata[KEY])
-            table = table.replace_schema_metadata(None)
-            if facts.pop(CHECKSUM) != _checksum(table, facts):
-                return None
-        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, AttributeError, MemoryError):
+        part = parts.read_part(path, block.runs)
+        if part is None:
             return None
+        facts = part[1]
         line = self.provenance.get("lines", {}).get(block.contender)
         if facts.get("fingerprint") != self.fingerprint and (line is None or facts.get("lines", {}).get(block.contender) != line):
             raise BadInput(f"'{path}' is a part of another experiment. Choose another folder, or remove it.")
-        marks = self.experiment.marks_of(self.experiment.contender(block.contender))
-        return (table, facts) if table.num_rows == block.runs * len(marks) and _whole_facts(facts) else None
+        contender = self.experiment.contender(block.contender)
+        told_once = not (contender.anytime or self.experiment.plays_again(contender))
+        return None if told_once and _end(facts) != self.experiment.horizon else part  # told another end, it plays otherwise
 
 
-def _whole_facts(facts: dict[str, Any]) -> bool:
-    """Is all there that a Result is made of?"""
-    times = (facts.get(name) for name in ("seconds", "compile_seconds"))
-    timed = all(isinstance(time, int | float) and not isinstance(time, bool) and 0.0 <= time < math.inf for time in times)
-    return timed and isinstance(facts.get("params"), dict) and isinstance(facts.get("slate_size"), int)
+def _end(facts: dict[str, Any]) -> int:
+    """The round up to which a part was played."""
+    return int(facts.get("end", facts["parameters"]["horizon"]))
 
 
 def read(folder: str | Path) -> Panel:
@@ -283,7 +296,7 @@ def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: 
     folder = Folder(path, experiment, problem, origin, block or runs_per_part(experiment.runs))
     manifest = {"format": FORMAT, "experiment": experiment.to_json(), "problem": described}
     text = json.dumps({**manifest, "block": folder.block, "provenance": origin}, indent=1, allow_nan=False)
-    _write(path / MANIFEST, text.encode() + b"\n")
+    parts.write_file(path / MANIFEST, text.encode() + b"\n")
     problems.write_csv(problem, path / PROBLEM)
     for place in (path, path / PARTS):
         sweep(place)
@@ -334,39 +347,3 @@ def needed() -> None:
         import pyarrow  # noqa: F401
     except ImportError:
         raise BadInput("Results need PyArrow, which is not installed. Try: pip install 'multiduel[lab]'") from None
-
-
-def _parquet(table: Any, facts: dict[str, Any]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    text = json.dumps({**facts, CHECKSUM: _checksum(table, facts)}, sort_keys=True)
-    kept = table.replace_schema_metadata({KEY: text.encode()})
-    pq.write_table(kept, sink, compression="zstd", write_page_checksum=True)
-    return bytes(sink.getvalue().to_pybytes())
-
-
-def _checksum(table: Any, facts: dict[str, Any]) -> str:
-    """Of the names, kinds and values of all columns, and of the facts. Pages have checksums of their own, the rest has none."""
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    for name in table.column_names:
-        column = table[name]
-        digest.update(f"\0{name}\0{column.type}\0".encode())
-        if str(column.type) == "string":
-            digest.update("\0".join(column.to_pylist()).encode())
-        else:
-            values = column.to_numpy()
-            digest.update(values.astype(values.dtype.newbyteorder("<")).tobytes())
-    return digest.hexdigest()
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"'{path}' cannot be written: {error.strerror}.") from None
-    try:
-        write_whole(path, data)
-    except BadInput as error:
-        raise BadInput(f"{error} Finished parts are kept.") from None

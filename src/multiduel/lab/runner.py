@@ -20,7 +20,8 @@ from multiduel.lab import experiment as experiments
 from multiduel.lab import problem as problem_tables
 from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.occupied import one_at_a_time
-from multiduel.lab.results import Block, Panel, make_folder
+from multiduel.lab.parts import Block
+from multiduel.lab.results import Panel, make_folder
 from multiduel.lab.task import task
 from multiduel.lab.threads import on_threads
 from multiduel.problems import Problem
@@ -64,7 +65,7 @@ def run(
     folder = make_folder(Path(out) / experiment.name, experiment, problem, block=block)
     at_hand = list(known)
     tasks = []
-    for part in (part for part in folder.blocks() if not folder.finished(part)):
+    for part in filter(None, map(folder.missing, folder.blocks())):
         taken = known_runs(experiment, problem, part, at_hand)
         if taken is None:
             tasks.append(task(experiment, problem, part))
@@ -86,15 +87,15 @@ def run(
                 if progress:
                     done = sum(shares[each.block] * each.rounds for each in tasks)
                     progress(done, sum(each.rounds for each in tasks))
-    panel = folder.panel()
-    folder.merge()
-    return panel
+    return folder.finish()
 
 
 def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: Iterable[Panel]) -> Result | None:
     """The runs of a block as another experiment played them, recorded at these rounds among others."""
     contender = experiment.contender(block.contender)
     marks, runs = experiment.marks_of(contender), slice(block.first_run, block.first_run + block.runs)
+    if block.marks is not None:
+        marks = np.array(block.marks, np.int64)
     for panel in panels:
         for line in panel.lines if np.array_equal(panel.problem.matrix, problem.matrix) else ():
             result = line.result

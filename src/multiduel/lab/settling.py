@@ -11,7 +11,8 @@ import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from multiduel.engine.figures import COLOURS, DASHES, STYLE, UNDATED, check
+from multiduel.engine.figures import STYLE, UNDATED, check
+from multiduel.engine.looks import looks
 from multiduel.engine.result import Result, Settlement
 from multiduel.inputs import BadInput
 
@@ -60,7 +61,8 @@ def settlement_plot(results: Sequence[Result], file: str | Path | BinaryIO, *, k
         mpl.rcParams.update(STYLE)
         figure = Figure(figsize=(6.4, 3.6), layout="constrained")
         axes = figure.add_subplot()
-        for number, result in enumerate(results):
+        chosen = zip(results, looks([result.policy for result in results]), strict=True)
+        for result, look in sorted(chosen, key=lambda pair: float(np.median(_of(pair[0]).answers))):  # as they end, first first
             answers = np.sort(_of(result).answers)
             answers = answers[np.isfinite(answers)]
             steps = np.arange(1, len(answers) + 1) / result.runs
@@ -69,8 +71,11 @@ def settlement_plot(results: Sequence[Result], file: str | Path | BinaryIO, *, k
                 np.concatenate([answers[:1], answers]),
                 np.concatenate([[0.0] * len(answers[:1]), steps]),
                 where="post",
-                color=COLOURS[number % len(COLOURS)],
-                linestyle=DASHES[number // len(COLOURS) % len(DASHES)],
+                color=look.colour,
+                marker=look.shape,
+                markevery=max(1, len(answers) // 4),
+                markerfacecolor="white",
+                markersize=4,
                 linewidth=1.5,
                 label=f"{name}, m = {result.slate_size}",
             )

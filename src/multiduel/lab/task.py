@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from multiduel.engine.outside import Parcel, parcel, receive
 from multiduel.engine.registry import POLICIES, find, register
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
 from multiduel.inputs import BadInput
 from multiduel.lab.experiment import Experiment
+from multiduel.lab.parts import Block
 from multiduel.lab.provenance import code_digest
-from multiduel.lab.results import Block
 from multiduel.problems import Problem
 
 Played = Iterator[tuple["Task", Result | None]]  # a task and its result; None: no news but the clock's
@@ -53,9 +55,10 @@ def _code_here(policy: str, version: int) -> str:
 def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
     """What must be played for a block of an experiment."""
     contender = experiment.contender(block.contender)
-    marks = experiment.marks_of(contender)
+    marks = experiment.marks_of(contender) if block.marks is None else np.array(block.marks, np.int64)
+    horizon = block.end or experiment.horizon
     options = {
-        "horizon": experiment.horizon,
+        "horizon": horizon,
         "slate_size": experiment.slate_size_of(contender),
         "runs": block.runs,
         "first_run": block.first_run,
@@ -66,7 +69,7 @@ def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
         "reset_horizon": experiment.reset_horizon,
         "features": contender.features,
     }
-    rounds = block.runs * float(marks.sum() if experiment.plays_again(contender) else experiment.horizon)
+    rounds = block.runs * float(marks.sum() if experiment.plays_again(contender) else horizon)
     code, sent = code_here(contender.policy), _parcel(contender.policy, id(find(contender.policy).params))
     return Task(block, contender.policy, problem, options, contender.params, rounds, code, sent)
 

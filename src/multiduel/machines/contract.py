@@ -11,54 +11,138 @@ from __future__ import annotations
 
 from typing import Any
 
-from multiduel.arrays import Stream
+from multiduel.arrays import Ints, Stream
 from multiduel.kernels.dispatch import generic
 
 
 @generic
 def allocate(params: Any, rows: int, n_arms: int) -> Any:
-    """A State for ``rows`` machines over ``n_arms`` arms, all as after Reset. Plain Python, never compiled."""
+    """A State for ``rows`` machines over ``n_arms`` arms, all as after Reset. Plain Python, never compiled.
+
+    >>> from multiduel.authoring import allocate
+    >>> from multiduel.machines.ucb import Params
+    >>> len(allocate(Params(), 1, 3)) > 0
+    True
+    """
 
 
 @generic
 def reset(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
-    """Reset(S) or Reset(S, delta): forget everything. Bandits ignore ``delta``."""
+    """Reset(S) or Reset(S, delta): forget everything. Bandits ignore ``delta``.
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import allocate, reset
+    >>> from multiduel.machines.ucb import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> reset(params, state, 0, 0.05, rng)
+    """
 
 
 @generic
 def advance(params: Any, state: Any, row: int, round: int, rng: Stream) -> int:
-    """Advance(S): the arm to play next. ``round`` is the reduction's own clock."""
+    """Advance(S): the arm to play next. ``round`` is the reduction's own clock.
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import advance, allocate
+    >>> from multiduel.machines.ucb import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> advance(params, state, 0, 1, rng) in range(3)
+    True
+    """
+
+
+@generic(optional=True)
+def advance_all(params: Any, state: Any, held: Ints, round: int, rng: Stream, arms: Ints) -> None:
+    """Advance(S) for the rows that are not held, in their order: arms[row] is what it gives. The others' stay."""
+    for row in range(held.shape[0]):
+        if held[row] == 0:
+            arms[row] = advance(params, state, row, round, rng)
 
 
 @generic
 def feedback(params: Any, state: Any, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
-    """Feedback(S, b) for an arm that the machine had advanced."""
+    """Feedback(S, b) for an arm that the machine had advanced.
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import advance, allocate, feedback
+    >>> from multiduel.machines.ucb import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> feedback(params, state, 0, advance(params, state, 0, 1, rng), 1.0, 0.0, rng)
+    """
 
 
 @generic(optional=True)
 def additional_feedback(params: Any, state: Any, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
-    """GetAdditionalFeedback: an outcome for an arm that this machine did not advance. Its clock does not move."""
+    """GetAdditionalFeedback: an outcome for an arm that this machine did not advance. Its clock does not move.
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import additional_feedback, allocate, answer
+    >>> from multiduel.machines.ucb import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> additional_feedback(params, state, 0, 2, 1.0, 0.0, rng)
+    >>> answer(params, state, 0)
+    2
+    """
     feedback(params, state, row, arm, won, lost, rng)
 
 
 @generic(optional=True)
 def hold(params: Any, state: Any, row: int, arm: int, limit: int) -> int:
     """Right after Advance returned ``arm``: stay with it for as many rounds (1 to limit) as no outcome of ``arm`` could
-    change, count them as advanced, and say how many they are."""
+    change, count them as advanced, and say how many they are.
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import advance, allocate, hold
+    >>> from multiduel.machines.ucb import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> hold(params, state, 0, advance(params, state, 0, 1, rng), 1)
+    1
+    """
     return 1
 
 
 @generic(optional=True)
 def stopped(params: Any, state: Any, row: int) -> bool:
-    """StopTest(S). A bandit never stops."""
+    """StopTest(S). A bandit never stops.
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import allocate, stopped
+    >>> from multiduel.machines.ucb import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> stopped(params, state, 0)
+    False
+    """
     return False
 
 
 @generic
 def answer(params: Any, state: Any, row: int) -> int:
-    """Return(S): the arm identified, or, before that and for bandits, the arm it would name now."""
+    """Return(S): the arm identified, or, before that and for bandits, the arm it would name now.
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import allocate, answer, feedback
+    >>> from multiduel.machines.ucb import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> feedback(params, state, 0, 1, 1.0, 0.0, rng)
+    >>> answer(params, state, 0)
+    1
+    """
 
 
 @generic(optional=True)
 def renew(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
-    """Reset without forgetting: a new confidence, the counts kept (DoublerBAI's ``reset = false`` reading)."""
+    """Reset without forgetting: a new confidence, the counts kept (DoublerBAI's ``reset = false`` reading).
+
+    >>> import numpy as np
+    >>> from multiduel.authoring import allocate, renew
+    >>> from multiduel.machines.lucb import Params
+    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> renew(params, state, 0, 0.01, np.arange(1, 5, dtype=np.uint64))
+    """

@@ -28,10 +28,12 @@ from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, largest
 from multiduel.kernels.contract import MachineSpec, Parameter, valid
 from multiduel.kernels.dispatch import kernel
-from multiduel.machines.contract import advance, allocate, answer, feedback, hold, reset
+from multiduel.machines.contract import advance, advance_all, allocate, answer, feedback, hold, reset
 
 OWN, ROUND, PULLS = 0, 1, 2  # whose clock enters ln tau
 LEVEL, RATE, SINCE, FACTOR, SLOPE = 0, 1, 2, 3, 4  # places in a ceiling; FACTOR is c = sqrt((alpha + 2) ln tau / 2) at SINCE
+WON, PLAYED, LIFT = 5, 6, 7  # of the lead, beside its ceiling: S, N, and a floor of sqrt(N) times the bonus factor
+UNDECIDED = -1  # in place of an arm
 LISTED = 16  # arms that the short list has room for
 FEWEST_LISTED, MOST_LISTED = 5, 10  # how many it had better have: `reach` is adapted to that
 
@@ -52,8 +54,7 @@ class State(NamedTuple):
     listed: Ints  # i8[rows, min(K, LISTED) + 1]  the short list, in listed[:size]
     size: Ints  # i8[rows]
     reach: Floats  # f8[rows]     how far below the best index the last one listed may be
-    lift: Floats  # f8[rows]     floor of sqrt(n_lead) times the bonus factor
-    near: Floats  # f8[rows, 5]  ceiling of the index of every arm but the lead: see `ceiling`
+    near: Floats  # f8[rows, 8]  ceiling of the index of every arm but the lead: see `ceiling`; and what is known of the lead
     far: Floats  # f8[rows, 5]  the same of the arms that are not listed
     bonus: Floats  # f8[3]        the last clock reading looked at, c there, and its slope
     indices: Floats  # f8[K]        scratch
@@ -62,7 +63,7 @@ class State(NamedTuple):
 @allocate.implement(Params)
 def allocate_ucb(params: Params, rows: int, n_arms: int) -> State:
     grid = (rows, n_arms)
-    unknown = np.tile([math.inf, 0.0, 1.0, 0.0, 0.0], (rows, 1))
+    unknown = np.tile([math.inf, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], (rows, 1))
     return State(
         S=np.zeros(grid),
         N=np.zeros(grid),
@@ -73,9 +74,8 @@ def allocate_ucb(params: Params, rows: int, n_arms: int) -> State:
         listed=np.zeros((rows, min(n_arms, LISTED) + 1), np.int64),
         size=np.zeros(rows, np.int64),
         reach=np.full(rows, 0.1),
-        lift=np.zeros(rows),
         near=unknown,
-        far=unknown.copy(),
+        far=unknown[:, : SLOPE + 1].copy(),
         bonus=np.array([1.0, 0.0, math.inf]),
         indices=np.zeros(n_arms),
     )
@@ -85,7 +85,10 @@ def allocate_ucb(params: Params, rows: int, n_arms: int) -> State:
 def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """Means and widths are those of the counts, but for the lead's, which may lag behind."""
     N, K = state.N, state.N.shape[1]
-    others = np.arange(K) != state.lead[:, None]
+    lead = np.clip(state.lead, 0, K - 1)
+    others = np.arange(K) != lead[:, None]
+    followed = state.near[:, LEVEL] < np.inf
+    of_lead = np.stack([table[np.arange(len(lead)), lead] for table in (state.S, N)], axis=1)
     mean = validity.per_duel(state.S, N, params.unobserved)
     isn = validity.per_duel(np.sqrt(N), N, 0.0)
     return {
@@ -97,7 +100,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
         "lead": validity.arms(state.lead, K),
         "listed": validity.arms(state.listed, K),
         "size": validity.counts(state.size, min(K, LISTED)),
-        **{name: validity.counts(getattr(state, name), np.inf) for name in ("reach", "lift", "near", "far")},
+        **{name: validity.counts(getattr(state, name), np.inf) for name in ("reach", "far")},
+        "near": validity.counts(state.near, np.inf) and bool(np.all((state.near[:, (WON, PLAYED)] == of_lead)[followed])),
         "bonus": validity.counts(state.bonus, np.inf),
         "indices": validity.SCRATCH,
     }
@@ -149,10 +153,10 @@ def include(bound: Floats, mean: float, isn: float) -> None:
 @kernel
 def slack(state: State, row: int, tau: int) -> float:
     """n_lead times (a floor of the lead's index minus the ceiling of all others): positive means the lead wins."""
-    lead = state.lead[row]
-    if state.near[row, LEVEL] == math.inf:
+    near = state.near[row]
+    if near[LEVEL] == math.inf:
         return -1.0
-    return state.S[row, lead] + state.lift[row] - ceiling(state.near[row], tau) * state.N[row, lead]
+    return near[WON] + near[LIFT] - ceiling(near, tau) * near[PLAYED]
 
 
 @advance.implement(Params)
@@ -162,6 +166,19 @@ def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> i
     if slack(state, row, tau) > 0.0:
         return state.lead[row]
     return scan(params, state, row, tau, rng)
+
+
+@advance_all.implement(Params)
+def choose_all(params: Params, state: State, held: Ints, round: int, rng: Stream, arms: Ints) -> None:
+    """First all rows whose lead wins, in a loop short enough for the processor's registers: that is most of them."""
+    for row in range(held.shape[0]):
+        if held[row] == 0:
+            wins = slack(state, row, clock(params, state, row, round)) > 0.0
+            arms[row] = state.lead[row] if wins else UNDECIDED
+    for row in range(held.shape[0]):
+        if arms[row] == UNDECIDED:
+            arms[row] = scan(params, state, row, clock(params, state, row, round), rng)
+        state.tau[row] += 1 if held[row] == 0 else 0
 
 
 @kernel
@@ -183,31 +200,37 @@ def scan(params: Params, state: State, row: int, tau: int, rng: Stream) -> int:
     c = bonus_at(params, state.bonus, tau)
     others = ceiling(state.far[row], tau)
     if others < math.inf:
-        arm = listed[0]
-        best = mean[arm] + c * isn[arm]
+        k = np.uint64(listed[0])  # unsigned: the compiler need not think of negative indices, which count from the end
+        arm = k
+        width = isn[k]
+        best = mean[k] + c * width
         second = 0.0
         widest = 0.0
         for a in range(1, state.size[row]):
-            k = listed[a]
+            k = np.uint64(listed[a])
             index = mean[k] + c * isn[k]
             better = index > best
             second = max(second, best if better else index)
-            widest = max(widest, isn[arm] if better else isn[k])
+            widest = max(widest, width if better else isn[k])
+            width = isn[k] if better else width
             arm = k if better else arm
             best = index if better else best
         if best > others and best > second:
-            follow(state, row, arm, max(second, others), widest)
+            follow(state, row, int(arm), max(second, others), widest)
             state.near[row, RATE] = max(state.near[row, RATE], state.far[row, RATE])
-            return arm
+            return int(arm)
     return full_scan(state, row, c, rng)
 
 
 @kernel
 def follow(state: State, row: int, arm: int, level: float, widest: float) -> None:
     """A new lead, and the largest index and the largest 1 / sqrt(n_k) of the others."""
+    near = state.near[row]
     state.lead[row] = arm
-    state.lift[row] = state.bonus[1] * state.N[row, arm] * state.isn[row, arm] * (1.0 - 1e-12)
-    bind(state.near[row], level, widest, state.bonus)
+    near[WON] = state.S[row, arm]
+    near[PLAYED] = state.N[row, arm]
+    near[LIFT] = state.bonus[1] * state.N[row, arm] * state.isn[row, arm] * (1.0 - 1e-12)
+    bind(near, level, widest, state.bonus)
 
 
 @kernel
@@ -257,6 +280,8 @@ def learn(params: Params, state: State, row: int, arm: int, won: float, lost: fl
     state.S[row, arm] += won
     state.N[row, arm] += won + lost
     if arm == state.lead[row]:
+        state.near[row, WON] = state.S[row, arm]
+        state.near[row, PLAYED] = state.N[row, arm]
         return
     refresh(state, row, arm)
     include(state.near[row], state.mean[row, arm], state.isn[row, arm])

@@ -38,12 +38,11 @@ from multiduel.kernels import validity
 from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, seats, tell, valid
 from multiduel.kernels.dispatch import kernel
 from multiduel.machines import ucb, walk
-from multiduel.machines.contract import advance, allocate, answer, feedback, hold
+from multiduel.machines.contract import advance_all, allocate, answer, feedback, hold
 
 FRACTION, PAIRS = 0, 1
 AUTO, HALF, COIN, SKIP = 0, 1, 2, 3
 GRAIN = 2.0**-26
-NEW = -1  # in `held`: advanced just now
 MEMORY = 256  # rounds for which late outcomes still find their seats
 
 
@@ -110,11 +109,9 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     row = round % MEMORY
     state.when[row] = round
     where = state.where[row]
+    advance_all(params.machine, state.S, held, round, rng, arm)  # a_q <- Advance(S_q), unless it is held
     n = 0
-    for q in range(m):  # a_q <- Advance(S_q), unless it is held
-        if held[q] == 0:
-            arm[q] = advance(params.machine, state.S, q, round, rng)
-            held[q] = NEW
+    for q in range(m):
         place = state.place[arm[q]]
         if place >= n or slate[place] != arm[q]:  # not yet in this slate
             place = n
@@ -124,15 +121,18 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
             n += 1
         state.taken[place] += 1
         where[q] = place
-    rounds = 1 if n > 1 else limit
+    if n > 1:
+        for q in range(m):
+            held[q] = max(held[q] - 1, 0)
+        return n, 1
+    rounds = limit
     for q in range(m):
-        if held[q] == NEW:  # a machine holds on the understanding that a round feeds it at most one loss
-            alone = n == 1 and params.credit == FRACTION
-            held[q] = hold(params.machine, state.S, q, arm[q], FOREVER) if alone else 1
+        if held[q] == 0:  # a machine holds on the understanding that a round feeds it at most one loss
+            held[q] = hold(params.machine, state.S, q, arm[q], FOREVER) if params.credit == FRACTION else 1
         rounds = min(rounds, held[q])
     for q in range(m):
         held[q] -= rounds
-    if n == 1 and m > 1:  # nothing to compare: all that the seats have are each other
+    if m > 1:  # nothing to compare: all that the seats have are each other
         state.sitting[0] = m
         state.won[0] = 0.0
         state.lost[0] = 0.0

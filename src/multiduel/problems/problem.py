@@ -229,6 +229,9 @@ def from_matrix(values: ArrayLike, *, names: Iterable[str] | None = None, label:
     """
     if names is None and hasattr(values, "columns"):
         named = [str(name) for name in values.columns]
+        rows = [str(name) for name in getattr(values, "index", ())]  # of pandas; polars has none
+        if rows and rows != named and rows != [str(k) for k in range(len(rows))]:
+            raise BadInput(f"The rows of a DataFrame must be named as its columns, in their order. Got {shortened(rows)}.")
         names = named if named != [str(k) for k in range(len(named))] else None  # numbers are what arms have anyway
     try:
         labels = () if names is None else tuple(names)

@@ -4,6 +4,9 @@ Pages of one user hang together, so that by default a pair of rankers counts onc
 where ties are dropped, the first that told the two apart). What is said then holds for people like these users;
 ``unit="impression"`` counts every page, and speaks of these users in this mix. Fractions of a win are counted in parts
 (``matrix.in_parts``).
+
+A tie says nothing of who is better, so that without a margin ties are dropped. With a margin they say that the two are alike, and
+count half: rankers that always return the same would never be settled otherwise.
 """
 
 from __future__ import annotations
@@ -40,7 +43,18 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What a log says of its rankers."""
+    """What a log says of its rankers.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> found = rankers.analyse(log)
+    >>> found.names, found.users, found.verdict.kind
+    (('old', 'new'), 3, 'open')
+    """
 
     names: tuple[str, ...]
     pages: int
@@ -49,6 +63,7 @@ class Analysis:
     clicks: int
     unknown: int  # pages of nobody known, each counted as a user of its own
     unit: str
+    ties: str  # how they were counted
     alpha: float
     margin: float
     slate_size: int  # of the largest slate
@@ -87,7 +102,7 @@ class Analysis:
 
     @property
     def matrix(self) -> Floats:
-        """P[i, j], ties half; 1/2 for pairs that were never judged."""
+        """P[i, j], ties half unless they are dropped; 1/2 for pairs that were never judged."""
         n = self.judgements
         return np.divide(self.above + 0.5 * self.level, n, out=np.full(n.shape, 0.5), where=n > 0)
 
@@ -103,6 +118,7 @@ class Analysis:
             "clicks": self.clicks,
             "pages_of_nobody_known": self.unknown,
             "unit": self.unit,
+            "ties": self.ties,
             "alpha": self.alpha,
             "margin": self.margin,
             "matrix": self.matrix.tolist(),
@@ -135,10 +151,20 @@ def analyse(
     timeout: float = math.inf,
     bad: str = "refuse",
 ) -> Analysis:
-    """Read a log and say who wins. ``ties`` as the pages were made, unless given. The others: ``Log.pages`` and ``verdict``."""
+    """Read a log and say who wins. ``ties`` are half a win each with a ``margin`` and dropped without one, unless given; what the
+    policy was told does not matter. The others: ``Log.pages`` and ``verdict``.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> rankers.analyse(log).pages
+    3
+    """
     choice("unit", unit, UNITS)
-    if ties is not None:
-        choice("ties", ties, TIES)
+    ties = ("half" if margin > 0.0 else "drop") if ties is None else choice("ties", ties, TIES)
     if not 0.0 < alpha < 1.0 or not 0.0 <= margin < 0.5:
         raise BadInput(f"'alpha' must lie between 0 and 1, 'margin' from 0 to below 0.5. Got {alpha} and {margin}.")
     source = log if isinstance(log, Log) else Log(log)
@@ -157,6 +183,7 @@ def analyse(
         clicks=counts.clicks,
         unknown=counts.unknown,
         unit=unit,
+        ties=ties,
         alpha=alpha,
         margin=margin,
         slate_size=counts.largest,

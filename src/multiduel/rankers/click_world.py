@@ -10,11 +10,18 @@ from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.contract import compare
 from multiduel.kernels.random import below, place, reseed
 from multiduel.rankers.clicks import go_down
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out
+from multiduel.rankers.multileaving.contract import Flags, Lists, Positions, judge, lay_out
 
 
 class ClickWorld(NamedTuple):
-    """One user at a time comes with a random query, sees one list made of the slate's rankings, and clicks."""
+    """One user at a time comes with a random query, sees one list made of the slate's rankings, and clicks.
+
+    >>> import multiduel.rankers as rankers
+    >>> lineup = rankers.line_up(rankers.generate(queries=3, documents=5, features=2))
+    >>> world = rankers.click_problem(lineup).world(np.arange(2), seats=2)
+    >>> world.labels.tolist()
+    [0, 1]
+    """
 
     drop_ties: int  # 1: pairs that the clicks do not tell apart are told nothing
     method: Any  # how the list is made and the clicks are read, see rankers.multileaving
@@ -48,10 +55,10 @@ def search(world: ClickWorld, key: np.uint64, round: int, rounds: int, slate: In
         reseed(rng, place(key, t), 0)
         query = below(rng, world.offset.shape[0] - 1)
         lo, hi = world.offset[query], world.offset[query + 1]
-        order, rank, rows, own = world.order[:, lo:hi], world.rank[:, lo:hi], world.rows[:n], world.own[:n]
         for a in range(n):
-            own[a] = world.returned[rows[a], query]
-        length = lay_out(world.method, rng, order, rank, rows, own, world.taken, world.shown, world.evidence)
+            world.own[a] = world.returned[world.rows[a], query]
+        lists = Lists(world.order[:, lo:hi], world.rank[:, lo:hi], world.rows[:n], world.own[:n], world.taken)
+        length = lay_out(world.method, rng, lists, world.shown, world.evidence)
         go_down(rng, world.click, world.stop, world.grade[lo:hi], world.shown, length, world.clicked)
         page = world.page[:n, :n]
         for a in range(n):

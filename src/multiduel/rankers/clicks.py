@@ -39,7 +39,11 @@ NAMES = (*USERS, "position-based", "random")
 
 @dataclass(frozen=True, eq=False)
 class ClickModel:
-    """Chances by slot and grade. Made by ``click_model`` or ``click_table``."""
+    """Chances by slot and grade. Made by ``click_model`` or ``click_table``.
+
+    >>> click_model("perfect", grades=3).depth
+    10
+    """
 
     name: str
     click: Floats  # f8[depth, grades]
@@ -57,6 +61,9 @@ def click_model(name: str, *, grades: int, depth: int = DEPTH) -> ClickModel:
     data's: of three grades the middle one is their grade 2. position-based: looks at slot k with chance 1/k and there
     clicks like the informational user, never stopping. random: clicks every second document, whatever it is. Or the
     path of a JSON file, see ``click_table``.
+
+    >>> click_model("perfect", grades=3).click[0].tolist()
+    [0.0, 0.4, 1.0]
     """
     grades, depth = whole("grades", grades, 1, of="click_model"), whole("depth", depth, 1, MOST_DEPTH, of="click_model")
     if name in USERS:
@@ -74,7 +81,11 @@ def click_model(name: str, *, grades: int, depth: int = DEPTH) -> ClickModel:
 
 
 def click_table(click: Any, stop: Any = 0.0, *, grades: int, depth: int = DEPTH, name: str = "table") -> ClickModel:
-    """Any table: one number, a row by grade, or rows by slot (the last row holds for all slots below)."""
+    """Any table: one number, a row by grade, or rows by slot (the last row holds for all slots below).
+
+    >>> click_table([0.1, 0.9], grades=2, depth=2).click.tolist()
+    [[0.1, 0.9], [0.1, 0.9]]
+    """
     tables = [_table(what, values, grades, depth) for what, values in (("click", click), ("stop", stop))]
     return ClickModel(name, tables[0], tables[1])
 

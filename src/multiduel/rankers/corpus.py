@@ -17,7 +17,12 @@ from multiduel.inputs import MOST_SEED, whole
 
 
 class Query(NamedTuple):
-    """The judged documents of one query."""
+    """The judged documents of one query.
+
+    >>> query = next(generate(queries=1, documents=4, features=2))
+    >>> query.id, query.features.shape[1], query.columns().tolist()
+    ('1', 2, [1, 2])
+    """
 
     id: str
     grades: Ints  # i8[D]     relevance, from 0
@@ -36,6 +41,9 @@ def generate(*, queries: int = 100, documents: int = 30, features: int = 12, gra
     A document's grade is a quarter as frequent for each step up. Feature f is the grade plus normal noise, whose
     spread grows from 1 (f = 1) to 12 times the range of grades, so that the features' quality falls smoothly towards
     none. Query k is the same for any number of queries.
+
+    >>> [query.id for query in generate(queries=3, documents=4)]
+    ['1', '2', '3']
     """
     of = "generate"
     queries, documents = whole("queries", queries, 1, 10_000_000, of=of), whole("documents", documents, 1, 10_000, of=of)
@@ -52,7 +60,13 @@ def generate(*, queries: int = 100, documents: int = 30, features: int = 12, gra
 
 
 def write_letor(queries: Iterable[Query], path: str | os.PathLike[str]) -> int:
-    """Write what ``read_letor`` reads back bit for bit, gzip'd if the name ends in .gz. Returns how many documents."""
+    """Write what ``read_letor`` reads back bit for bit, gzip'd if the name ends in .gz. Returns how many documents.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "made.svm.gz"
+    >>> write_letor(generate(queries=2, documents=4), file) > 0
+    True
+    """
     count = 0
     with whole_file(path) as draft, open(draft, "wb") as raw:
         # no file name and no time inside: equal data, equal bytes

@@ -41,7 +41,15 @@ BATCH = 20_000  # rows written to Parquet at once
 
 
 def import_table(source: Any, log: Log) -> int:
-    """Append a table of shown documents to a log; returns how many pages. ``source`` is a file (.csv, .jsonl) or a data frame."""
+    """Append a table of shown documents to a log; returns how many pages. ``source`` is a file (.csv, .jsonl) or a data frame.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> row = {"impression": "1", "position": 1, "document": "x", "ranker": "old", "clicked": 1, "rankers": "old|new"}
+    >>> rankers.import_table([row], log)
+    1
+    """
     rows = _rows(source)
     where = f"'{source}'" if isinstance(source, str | os.PathLike) else "The table"
     ids: set[str] = set()
@@ -162,7 +170,18 @@ def _seconds(value: Any, where: str) -> float:
 def import_ubi(
     queries: str | os.PathLike[str], events: str | os.PathLike[str], log: Log, *, actions: Iterable[str] = ("click",)
 ) -> tuple[int, int, int]:
-    """Append UBI's lines to a log; returns how many pages, clicks, and queries without an impression, which are left out."""
+    """Append UBI's lines to a log; returns how many pages, clicks, and queries without an impression, which are left out.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"])
+    >>> sent = {"query_id": "1", "client_id": "ada", "timestamp": 1.0, "query_attributes": {"multileaving": page}}
+    >>> queries, events = (log.path.with_name(name) for name in ("ubi_queries.jsonl", "ubi_events.jsonl"))
+    >>> _ = queries.write_text(json.dumps(sent)), events.write_text("")
+    >>> rankers.import_ubi(queries, events, log)  # pages, clicks, queries without an impression
+    (1, 0, 0)
+    """
     clicking = set(actions)
     known: set[str] = set()
     without = clicks = 0
@@ -211,7 +230,17 @@ def _text(value: Any) -> str | None:
 
 
 def export_parquet(log: Log, path: str | os.PathLike[str], *, bad: str = "refuse") -> int:
-    """A row per page, with lists of rankers, documents and clicks; returns how many. Needs pyarrow (the extra ``lab``)."""
+    """A row per page, with lists of rankers, documents and clicks; returns how many. Needs pyarrow (the extra ``lab``).
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> rankers.export_parquet(log, log.path.with_name("log.parquet"))
+    3
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -24,7 +24,7 @@ import numbers
 import operator
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,8 @@ from multiduel.inputs import BadInput, choice, shortened, whole
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
-from multiduel.rankers.multileaving import METHOD, METHODS, TIES, WHOLE_CLICKS, WHOLE_PAGES, check_method, judge, lay_out
-from multiduel.rankers.multileaving.contract import Flags, Positions
+from multiduel.rankers.multileaving import METHOD, METHODS, TIE, TIES, WHOLE_CLICKS, WHOLE_PAGES, check_method, judge, lay_out
+from multiduel.rankers.multileaving.contract import Lists, Positions
 
 FORMAT = "multiduel-impression-2"
 
@@ -50,11 +50,16 @@ class Impression(dict[str, Any]):
     ``documents`` in order; ``slate``, the arms whose rankings it mixes, and ``rankers``, their names; ``round`` and ``policy``,
     that policy's fingerprint, None if no policy asked for it; ``method``, ``ties`` and ``evidence``, by which clicks are read.
     What went through JSON is a plain dict: ``Impression(it)`` makes it one again, and refuses what is none.
+
+    >>> import json
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> Impression(json.loads(json.dumps(page))) == page
+    True
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         super().__init__(content)
-        _read(self)
+        read_content(self)
 
     def told(self, clicks: Clicks) -> Told:
         """What ``policy.tell`` asks for: the round, its arms, the policy they belong to, and the wins."""
@@ -73,7 +78,7 @@ def multileave(
     policy: Policy | None = None,
     names: Sequence[str] | None = None,
     method: str = METHOD,
-    ties: str = TIES[0],
+    ties: str = TIE,
     length: int = 10,
     seed: int | None = None,
 ) -> Impression:
@@ -84,6 +89,10 @@ def multileave(
     ``policy`` is whose slate it is: with both, ``policy.tell(impression, clicks)`` knows where it belongs. ``names`` are those
     of all rankers, by arm, for logs. ``ties`` says what a pair is told that the clicks do not tell apart: half a win each, or
     nothing. Without ``seed`` every call draws anew.
+
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> page["rankers"], len(page["documents"])
+    (['old', 'new'], 2)
     """
     check_method(method)
     choice("ties", ties, TIES)
@@ -101,6 +110,9 @@ def multileave(
             raise BadInput(f"'rankings' must have a ranking for every arm of the slate. Got none for arm {arm}.")
         if names is not None and not 0 <= arm < len(names):
             raise BadInput(f"'names' must have a name for every arm. Got none for arm {arm}.")
+    rankers = [str(arm) if names is None else str(names[arm]) for arm in arms]
+    if len(set(rankers)) < len(rankers):
+        raise BadInput(f"'names' must be different for different arms. Got {shortened(rankers)}.")
     if policy is not None and round is None:
         raise BadInput("'policy' goes with the Slate that its 'ask' returned. Got other arms.")
     seed = secrets.randbits(64) if seed is None else whole("seed", seed, 0, of="multileave")
@@ -112,7 +124,7 @@ def multileave(
         "round": round,
         "policy": None if policy is None else policy.fingerprint,
         "slate": arms,
-        "rankers": [str(arm) if names is None else str(names[arm]) for arm in arms],
+        "rankers": rankers,
     }
     lists = [_documents(arm, rankings[arm]) for arm in arms]
     drawn = np.random.SeedSequence(seed)
@@ -124,13 +136,14 @@ def multileave(
 
     order, rank = _positions(lists, union)
     chosen = METHODS[method](len(arms), len(union), length)
-    shown, evidence = np.zeros(length, np.int64), np.zeros((length, len(arms) + 1))
-    taken, rows, own = np.zeros(len(union), np.uint8), np.arange(len(arms)), np.array([len(ranking) for ranking in lists])
-    args = (chosen, stream(drawn), order, rank, rows, own, taken, shown, evidence)
+    shown, evidence = np.zeros(length, np.int64), np.zeros((length + len(arms), len(arms) + 1))
+    own, taken = np.array([len(ranking) for ranking in lists]), np.zeros(len(union), np.uint8)
+    args = (chosen, stream(drawn), Lists(order, rank, np.arange(len(arms)), own, taken), shown, evidence)
     lay = entry(lay_out_once, chosen, f"{method} (lay out)")
     lay.prepare(*args)
     count = lay.call(*args)
-    return Impression({**about, "documents": [union[d] for d in shown[:count]], "evidence": evidence[:count].tolist()})
+    below = int(np.argmin(evidence[count:, -1] > 0.0))  # rows of documents that found no slot
+    return Impression({**about, "documents": [union[d] for d in shown[:count]], "evidence": evidence[: count + below].tolist()})
 
 
 def more(
@@ -140,8 +153,14 @@ def more(
 
     Its beginning is what was shown: the same draws are made again and then go on. ``rankings`` must be those of the first page,
     or longer ones that begin with them. ``optimised`` and ``greedy`` choose whole pages and cannot go on.
+
+    >>> rankings = [["a", "b", "c"], ["b", "c", "a"]]
+    >>> page = multileave(rankings, length=2, seed=1)
+    >>> longer = more(page, rankings, length=1)
+    >>> longer["documents"][:2] == page["documents"], len(longer["documents"])
+    (True, 3)
     """
-    method, arms, documents, _ = _read(impression)
+    method, arms, documents, _ = read_content(impression)
     if method in WHOLE_PAGES:
         raise BadInput(f"'{method}' chooses whole pages, and cannot continue one.")
     whole("length", length, 1, of="more")
@@ -155,8 +174,13 @@ def more(
 
 
 def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) -> dict[Document, float]:
-    """Clicks with weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it."""
-    documents = _read(impression)[2]
+    """Clicks with weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it.
+
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> position_weights(page, page["documents"][:1])[page["documents"][0]]
+    1.0
+    """
+    documents = read_content(impression)[2]
     clicked = _weights(METHOD, documents, list(clicks))
     return {document: math.log2(2.0 + k) for k, document in enumerate(documents) if clicked[k] > 0.0}
 
@@ -168,8 +192,13 @@ def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
     in any order; one clicked twice counts once. A dict gives each click a weight above 0, for methods that add clicks up.
     Pairs that the clicks do not tell apart, all of them on a page without a click, are 1/2 both ways; or 0, if the page was
     made with ``ties="drop"``.
+
+    >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
+    >>> wins = credit(page, page["documents"])  # both were clicked: nobody won
+    >>> wins[0, 1] == wins[1, 0]
+    np.True_
     """
-    method, arms, documents, evidence = _read(impression)
+    method, arms, documents, evidence = read_content(impression)
     clicked = _weights(method, documents, clicks)
     n = len(arms)
     wins = np.zeros((n, n))
@@ -181,18 +210,8 @@ def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
     return np.where(wins == wins.T, 0.0, wins) if impression["ties"] == "drop" else wins
 
 
-def lay_out_once(
-    method: Any,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
-    return lay_out(method, rng, order, rank, rows, own, taken, shown, evidence)
+def lay_out_once(method: Any, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    return lay_out(method, rng, lists, shown, evidence)
 
 
 def judge_once(method: Any, evidence: Floats, clicked: Floats, length: int, places: int, wins: Floats) -> None:
@@ -249,20 +268,33 @@ def _positions(lists: list[list[Document]], union: list[Document]) -> tuple[Posi
     return order, rank
 
 
-def _read(impression: Mapping[str, Any]) -> tuple[str, list[int], list[Document], Floats]:
+class Content(NamedTuple):
+    """What an impression says of its page."""
+
+    method: str
+    arms: list[int]
+    documents: list[Document]
+    evidence: Floats  # f8[rows, n + 1]
+
+
+def read_content(impression: Mapping[str, Any]) -> Content:
+    """Checked: what ``multileave`` did not return is refused."""
     try:
         if impression["format"] != FORMAT:
             raise ValueError
         method, arms, documents = impression["method"], list(impression["slate"]), list(impression["documents"])
-        evidence = np.array(impression["evidence"], np.float64).reshape(len(documents), len(arms) + 1)
-        good = method in METHODS and arms and np.isfinite(evidence).all() and impression["ties"] in TIES
-        good = good and all(isinstance(arm, int) and not isinstance(arm, bool) for arm in arms)
-        good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms) == len(impression["rankers"])
-        round, policy = impression["round"], impression["policy"]
+        evidence = np.array(impression["evidence"], np.float64).reshape(-1, len(arms) + 1)
+        good = method in METHODS and arms and math.isfinite(evidence.sum()) and impression["ties"] in TIES
+        good = good and len(evidence) >= len(documents) and bool((evidence[len(documents) :, -1] > 0.0).all())
+        good = good and all(type(arm) is int for arm in arms)
+        good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms)
+        names, round, policy = impression["rankers"], impression["round"], impression["policy"]
+        good = good and isinstance(names, list) and all(type(name) is str for name in names)
+        good = good and len(names) == len(set(names)) == len(arms)
         good = good and type(impression["seed"]) is int and impression["seed"] >= 0
         good = good and (round is None or type(round) is int) and (policy is None or isinstance(policy, str))
-        if not good or not all(read_document(document) == document for document in documents):
+        if not good or not all(type(document) is str or type(document) is int for document in documents):
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BadInput(f"'impression' must be what 'multileave' returned ({FORMAT}). Got something else.") from None
-    return method, arms, documents, evidence
+    return Content(method, arms, documents, evidence)

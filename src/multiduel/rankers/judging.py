@@ -10,7 +10,6 @@ import numpy as np
 from multiduel.arrays import Floats, Ints
 from multiduel.inputs import BadInput
 from multiduel.kernels.dispatch import entry
-from multiduel.rankers.impression import Impression
 from multiduel.rankers.log import Shown
 from multiduel.rankers.multileaving import METHODS, WHOLE_CLICKS, judge
 
@@ -44,10 +43,10 @@ class Rankers:
 
 def judged(pages: Iterable[Shown], rankers: Rankers, *, unit: str = "user", ties: str | None = None) -> Iterator[Judged]:
     """The outcomes of all pages, in portions. ``ties`` says how to count them; as the pages were made, if not given."""
-    portion: list[tuple[Shown, Impression]] = []
+    portion: list[Shown] = []
     shown, size = 0, FIRST
     for page in pages:
-        portion.append((page, _checked(page)))
+        portion.append(page)
         if len(portion) == size:
             shown += size
             yield _judge(portion, rankers, unit, ties, shown)
@@ -56,43 +55,37 @@ def judged(pages: Iterable[Shown], rankers: Rankers, *, unit: str = "user", ties
         yield _judge(portion, rankers, unit, ties, shown + len(portion))
 
 
-def _checked(page: Shown) -> Impression:
-    try:
-        return Impression(page.page)
-    except BadInput as error:
-        raise BadInput(f"Page '{page.id}' of the log: {error}") from None
-
-
-def _judge(portion: list[tuple[Shown, Impression]], rankers: Rankers, unit: str, ties: str | None, shown: int) -> Judged:
-    B, most = len(portion), max(len(page["slate"]) for _, page in portion)
+def _judge(portion: list[Shown], rankers: Rankers, unit: str, ties: str | None, shown: int) -> Judged:
+    B, most = len(portion), max(len(page.content.arms) for page in portion)
     arms, wins = np.full((B, most), -1, np.int64), np.zeros((B, most, most))
     kinds: dict[tuple[str, int], list[int]] = {}
-    for at, (_, page) in enumerate(portion):
-        kinds.setdefault((page["method"], len(page["slate"])), []).append(at)
-        arms[at, : len(page["slate"])] = [rankers.number(name) for name in page["rankers"]]
+    for at, page in enumerate(portion):
+        n = len(page.content.arms)
+        kinds.setdefault((page.content.method, n), []).append(at)
+        arms[at, :n] = [rankers.number(name) for name in page.page["rankers"]]
     for (method, n), those in kinds.items():
         outcome = _outcomes(method, n, [portion[at] for at in those])
-        drop = np.array([(ties or portion[at][1]["ties"]) == "drop" for at in those])
+        drop = np.array([(ties or portion[at].page["ties"]) == "drop" for at in those])
         level = outcome == outcome.transpose(0, 2, 1)
         outcome[drop[:, None, None] & level] = 0.0
         wins[np.array(those), :n, :n] = outcome
-    users = [_unit(page, unit) for page, _ in portion]
-    clicks = np.array([len(page.clicks) for page, _ in portion])
-    return Judged(arms, wins, users, np.array([page.time for page, _ in portion]), clicks, shown)
+    users = [_unit(page, unit) for page in portion]
+    clicks = np.array([len(page.clicks) for page in portion])
+    return Judged(arms, wins, users, np.array([page.time for page in portion]), clicks, shown)
 
 
-def _outcomes(method: str, n: int, pages: list[tuple[Shown, Impression]]) -> Floats:
-    slots = max(1, max(len(page["documents"]) for _, page in pages))
-    evidence, clicked = np.zeros((len(pages), slots, n + 1)), np.zeros((len(pages), slots))
+def _outcomes(method: str, n: int, pages: list[Shown]) -> Floats:
+    slots = max(1, max(len(page.content.documents) for page in pages))
+    rows = max(slots, max(len(page.content.evidence) for page in pages))
+    evidence, clicked = np.zeros((len(pages), rows, n + 1)), np.zeros((len(pages), slots))
     lengths, wins = np.zeros(len(pages), np.int64), np.zeros((len(pages), n, n))
-    for at, (shown, page) in enumerate(pages):
-        documents = page["documents"]
+    for at, page in enumerate(pages):
+        documents = page.content.documents
         lengths[at] = len(documents)
-        if documents:
-            evidence[at, : len(documents)] = page["evidence"]
-        for document, weight in shown.clicks.items():
+        evidence[at, : len(page.content.evidence)] = page.content.evidence
+        for document, weight in page.clicks.items():
             if weight != 1.0 and method in WHOLE_CLICKS:
-                raise BadInput(f"Page '{shown.id}': '{method}' counts clicks and cannot weigh them. Got a weight of {weight!r}.")
+                raise BadInput(f"Page '{page.id}': '{method}' counts clicks and cannot weigh them. Got a weight of {weight!r}.")
             clicked[at, documents.index(document)] = weight
     chosen = METHODS[method](n, 1, slots)
     args = (chosen, evidence, clicked, lengths, n, wins)

@@ -25,14 +25,22 @@ DIRECTIONS = ("descending", "ascending", "both")
 
 
 class Ranker(NamedTuple):
-    """A name, and a function from a query to one score per document, larger first."""
+    """A name, and a function from a query to one score per document, larger first.
+
+    >>> Ranker("longest", lambda query: [len(name) for name in query.documents]).name
+    'longest'
+    """
 
     name: str
     score: Callable[[Query], Any]
 
 
 def feature(number: int, *, ascending: bool = False) -> Ranker:
-    """Documents by one feature, numbered from 1, largest first; ``ascending``: smallest first."""
+    """Documents by one feature, numbered from 1, largest first; ``ascending``: smallest first.
+
+    >>> feature(2, ascending=True).name
+    'f2-asc'
+    """
     if number < 1:
         raise BadInput(f"Features are numbered from 1. Got {number}.")
     sign = -1.0 if ascending else 1.0
@@ -48,7 +56,11 @@ def feature(number: int, *, ascending: bool = False) -> Ranker:
 
 
 def run_file(source: Any, *, name: str = "") -> Ranker:
-    """Documents by a TREC run: a file, {query: {document: score}}, or ranx's. What it did not retrieve it does not return."""
+    """Documents by a TREC run: a file, {query: {document: score}}, or ranx's. What it did not retrieve it does not return.
+
+    >>> run_file({"cats": {"a": 2.0, "b": 1.0}}, name="bm25").name
+    'bm25'
+    """
     scores = run_scores(source)
 
     def score(query: Query) -> Floats:
@@ -61,7 +73,12 @@ def run_file(source: Any, *, name: str = "") -> Ranker:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lineup:
-    """K rankers and what each makes of Q queries with N documents in all. Made by ``line_up``."""
+    """K rankers and what each makes of Q queries with N documents in all. Made by ``line_up``.
+
+    >>> from multiduel.rankers import generate
+    >>> line_up(generate(queries=3, documents=10, features=2)).names
+    ('f1', 'f2')
+    """
 
     names: tuple[str, ...]
     queries: tuple[str, ...]

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from multiduel.files import file_name
 from multiduel.inputs import BadInput, choice, shortened
-from multiduel.rankers.impression import Document, Impression, read_document
+from multiduel.rankers.impression import Content, Document, Impression, read_content, read_document
 
 with suppress(ImportError):  # elsewhere appending in one write must do
     import fcntl
@@ -39,8 +39,9 @@ class Shown(NamedTuple):
     user: str | None
     session: str | None
     query: str | None
-    page: dict[str, Any]  # what ``multileave`` returned; Impression(page) checks it
+    page: dict[str, Any]  # what ``multileave`` returned
     clicks: dict[Document, float]  # weights
+    content: Content  # of the page, checked
 
 
 class Faults(NamedTuple):
@@ -54,7 +55,16 @@ class Faults(NamedTuple):
 
 
 class Log:
-    """A log in a file, to write to and to read from."""
+    """A log in a file, to write to and to read from.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"])
+    >>> log.clicked(log.shown(page, user="ada"), "x")
+    >>> [(shown.user, shown.clicks) for shown in log.pages()]
+    [('ada', {'x': 1.0})]
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(file_name(path))
@@ -110,7 +120,8 @@ class Log:
         if not timeout > 0.0:
             raise BadInput(f"'timeout' must be a number of seconds above 0. Got {timeout!r}.")
         count = dict.fromkeys(Faults._fields, 0)
-        clicks: dict[str, list[tuple[Document, float, float]]] = {}
+        clicks: dict[str, tuple[Any, ...]] = {}  # document, weight, time, and so on: a long log has many
+        known: dict[Document, Document] = {}  # each name once
         longer: dict[str, dict[str, Any]] = {}
         for number, line in self._lines():
             if line.startswith('{"kind":"impression"'):
@@ -119,7 +130,9 @@ class Log:
             if record is None:
                 count["lines"] += 1
             elif record["kind"] == "click":
-                clicks.setdefault(record["id"], []).append((record["document"], record["weight"], record["time"]))
+                document, weight = record["document"], float(record.get("weight", 1.0))
+                click = (known.setdefault(document, document), 1.0 if weight == 1.0 else weight, record["time"])
+                clicks[record["id"]] = clicks.get(record["id"], ()) + click
             elif record["kind"] == "more":
                 longer[record["id"]] = record["page"]
         seen: set[str] = set()
@@ -140,10 +153,12 @@ class Log:
                 count["repeated"] += 1
                 continue
             seen.add(record["id"])
-            yield self._shown(number, record, longer, clicks.pop(record["id"], ()), timeout, skip, count)
+            shown = self._shown(number, record, longer, clicks.pop(record["id"], ()), timeout, skip, count)
+            if shown is not None:
+                yield shown
         if clicks and not skip:
             raise BadInput(f"'{self.path}' has clicks on pages that it does not hold: {shortened(sorted(clicks))}.")
-        count["orphans"] = sum(map(len, clicks.values()))
+        count["orphans"] = sum(len(of_page) // 3 for of_page in clicks.values())
         if faults is not None:
             faults.append(Faults(**count))
 
@@ -152,15 +167,22 @@ class Log:
         number: int,
         record: dict[str, Any],
         longer: dict[str, dict[str, Any]],
-        clicks: Any,
+        clicks: tuple[Any, ...],
         timeout: float,
         skip: bool,
         count: dict[str, int],
-    ) -> Shown:
+    ) -> Shown | None:
         page = longer.get(record["id"], record["page"])
-        documents = set(page["documents"])
+        try:
+            content = read_content(page)
+        except BadInput as error:
+            if not skip:
+                raise BadInput(f"'{self.path}', line {number}: page '{record['id']}' is none. {error}") from None
+            count["lines"] += 1
+            return None
+        documents = set(content.documents)
         kept: dict[Document, float] = {}
-        for document, weight, when in clicks:
+        for document, weight, when in zip(clicks[::3], clicks[1::3], clicks[2::3], strict=True):
             if document not in documents:
                 if not skip:
                     raise BadInput(
@@ -173,7 +195,7 @@ class Log:
             else:
                 kept[document] = weight
         get = record.get
-        return Shown(record["id"], record["time"], get("user"), get("session"), get("query"), page, kept)
+        return Shown(record["id"], record["time"], get("user"), get("session"), get("query"), page, kept, content)
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         try:
@@ -194,7 +216,7 @@ class Log:
         except (ValueError, RecursionError):
             problem = "it is no JSON"
         if not problem:
-            return dict(record)
+            return record
         if skip:
             return None
         raise BadInput(f"'{self.path}', line {number}: must be a line of a log of impressions: {problem}. Got {shortened(line)}.")

@@ -39,7 +39,14 @@ SUMS = 4  # per pair: wins of the first, their squares, comparisons that count, 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """A preference matrix with the standard error of every entry."""
+    """A preference matrix with the standard error of every entry.
+
+    >>> from multiduel import rankers
+    >>> lineup = rankers.line_up(rankers.generate(queries=20, documents=10, features=3))
+    >>> estimate = rankers.estimate_matrix(rankers.click_problem(lineup, method="team-draft"), comparisons=100)
+    >>> estimate.comparisons, estimate.errors.shape
+    (100, (3, 3))
+    """
 
     problem: Problem
     errors: Floats  # f8[K, K], 0 on the diagonal
@@ -85,6 +92,11 @@ def estimate_matrix(
 
     With ``parts``, a folder, finished batches are kept there and a run that was stopped goes on from them; the
     folder is removed by whoever has stored the result. ``progress`` is called with the share of pairs done.
+
+    >>> from multiduel import rankers
+    >>> lineup = rankers.line_up(rankers.generate(queries=20, documents=10, features=3))
+    >>> rankers.estimate_matrix(rankers.click_problem(lineup, method="team-draft"), comparisons=2000).problem.winner
+    0
     """
     of = "estimate_matrix"
     comparisons, seed = whole("comparisons", comparisons, 2, 1 << 62, of=of), whole("seed", seed, 0, MOST_SEED, of=of)

@@ -36,7 +36,18 @@ LIMITS = (
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """How far the policy could be followed, and what came of it."""
+    """How far the policy could be followed, and what came of it.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> for user in "abc":
+    ...     page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    ...     log.clicked(log.shown(page, user=user), "x")
+    >>> from multiduel.rankers.replay import replay
+    >>> replay(log, "uniform").rounds
+    3
+    """
 
     policy: Policy
     names: tuple[str, ...]

@@ -19,8 +19,8 @@ SVG = HEAD + f' viewBox="0 0 {WIDTH} {{height}}">'
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
 h1{font-size:1.5rem}.verdict{font-size:1.2rem;border-left:.3rem solid #0a7;padding:.4rem 1rem;background:#f3faf7}
 .open{border-color:#c80;background:#fff8ea}table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .6rem;
-text-align:right;border-bottom:1px solid #ddd}th{text-align:left}td.sure{font-weight:bold}svg{max-width:100%;height:auto}
-small,.note{color:#555}.scroll{overflow-x:auto}"""
+text-align:right;border-bottom:1px solid #ddd}th{text-align:left}td.sure{font-weight:bold}svg{width:100%;min-width:34rem}
+small,.note{color:#555}td small{white-space:nowrap}.scroll{overflow-x:auto}"""
 
 
 def words(analysis: Analysis) -> list[str]:
@@ -39,6 +39,7 @@ def words(analysis: Analysis) -> list[str]:
     return lines
 
 
+TIES = {"half": "half", "drop": "left out"}
 WHAT = {
     "lines": "lines that are none of a log",
     "repeated": "pages that came twice",
@@ -119,7 +120,7 @@ def intervals(analysis: Analysis) -> str:
         ]
     for share in (0.0, 0.5, 1.0):
         parts.append(f'<text x="{x(share)}" y="{height - 18}" text-anchor="middle">{share:.0%}</text>')
-    title = f"judgements that {html.escape(analysis.names[leader][:34])} won, ties half"
+    title = f"judgements that {html.escape(analysis.names[leader][:34])} won, ties {TIES[analysis.ties]}"
     return "\n".join([*parts, f'<text x="{x(0.5)}" y="{height - 3}" text-anchor="middle">{title}</text>', "</svg>"])
 
 
@@ -143,19 +144,21 @@ def page(analysis: Analysis, title: str = "Which ranker wins?") -> str:
     unit = "page" if analysis.unit == "impression" else analysis.unit
     return "\n".join(
         [
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>',
+            '<!doctype html><html lang="en"><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{html.escape(title)}</title><style>{STYLE}</style>",
             f"<h1>{html.escape(title)}</h1>",
             f'<p class="{kind}">{html.escape(sentence)}</p>',
             *(f"<p>{html.escape(line)}</p>" for line in (rest[0], first, *rest[1:])),
-            figure(analysis),
-            intervals(analysis),
+            f'<div class="scroll" tabindex="0">{figure(analysis)}</div>',
+            f'<div class="scroll" tabindex="0">{intervals(analysis)}</div>',
             "<h2>Who beats whom</h2>",
-            '<div class="scroll"><table><tr><th></th>' + "".join(f"<th>{name}</th>" for name in names) + "</tr>",
+            '<div class="scroll" tabindex="0"><table><tr><th></th>' + "".join(f"<th>{name}</th>" for name in names) + "</tr>",
             *rows,
             "</table></div>",
-            f'<p class="note">Share of judgements in which the row beats the column, ties half; below, the interval and how many '
-            f"judgements, at most one per {unit} and pair. All intervals hold together, at all times, with "
-            f"{1 - analysis.alpha:.0%} confidence; bold where they leave out 1/2.</p></html>",
+            f'<p class="note">Share of judgements in which the row beats the column, ties {TIES[analysis.ties]}; below, '
+            f"the interval and how many judgements, at most one per {unit} and pair. All intervals hold together, at all times, "
+            f"with {1 - analysis.alpha:.0%} confidence; bold where they leave out 1/2.</p></html>",
             "",
         ]
     )

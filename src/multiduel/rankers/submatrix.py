@@ -57,7 +57,12 @@ def _keep(P: Floats, ranked: list[int], size: int, margin: float) -> tuple[int, 
 
 
 def take(problem: Problem, arms: tuple[int, ...]) -> Problem:
-    """The problem of these arms alone, in this order."""
+    """The problem of these arms alone, in this order.
+
+    >>> from multiduel import synthetic
+    >>> take(synthetic(6), (0, 3)).names
+    ('arm 0', 'arm 3')
+    """
     rows = list(arms)
     names = [problem.names[arm] for arm in rows]
     return from_matrix(problem.matrix[np.ix_(rows, rows)], names=names, label=f"{problem.label}, {len(rows)} of {problem.n_arms}")

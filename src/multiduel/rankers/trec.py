@@ -20,6 +20,12 @@ def read_run(path: str | os.PathLike[str]) -> Scores:
     """A TREC run, lines ``query Q0 document rank score name``: scores by query and document.
 
     The rank column is not used, as in trec_eval.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.txt"
+    >>> _ = file.write_text("cats Q0 a 1 2.5 bm25\\ncats Q0 b 2 1.5 bm25\\n")
+    >>> read_run(file)
+    {'cats': {'a': 2.5, 'b': 1.5}}
     """
     scores = _read(path, 6, "query Q0 document rank score name", 4, "score")
     if not scores:
@@ -28,7 +34,14 @@ def read_run(path: str | os.PathLike[str]) -> Scores:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Scores:
-    """TREC judgements, lines ``query 0 document grade``: grades by query and document."""
+    """TREC judgements, lines ``query 0 document grade``: grades by query and document.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "qrels.txt"
+    >>> _ = file.write_text("cats 0 a 2\\ncats 0 b 0\\n")
+    >>> read_qrels(file)
+    {'cats': {'a': 2.0, 'b': 0.0}}
+    """
     grades = _read(path, 4, "query 0 document grade", 3, "grade")
     if not grades:
         raise BadInput(f"'{path}' must hold a line per judged document. Got none.")

@@ -13,18 +13,24 @@ from multiduel.problems import Problem
 from multiduel.rankers.click_world import ClickWorld
 from multiduel.rankers.clicks import ClickModel, click_model
 from multiduel.rankers.lineup import Lineup
-from multiduel.rankers.multileaving import METHOD, METHODS, TIES, TWO_ONLY, check_method
+from multiduel.rankers.multileaving import METHOD, METHODS, TIE, TIES, TWO_ONLY, check_method
 
 
 @dataclass(frozen=True, eq=False)
 class ClickProblem:
-    """What ``simulate`` plays against instead of a matrix: users with queries. Regret is counted by ``reference``."""
+    """What ``simulate`` plays against instead of a matrix: users with queries. Regret is counted by ``reference``.
+
+    >>> from multiduel.rankers import generate, line_up
+    >>> lineup = line_up(generate(queries=3, documents=5, features=2))
+    >>> click_problem(lineup).n_arms
+    2
+    """
 
     lineup: Lineup
     clicks: ClickModel
     method: str
     reference: Problem | None = None  # e.g. of ``estimate_matrix``; without it there is no regret to count
-    ties: str = TIES[0]  # "half" a win each way, or "drop": such a page tells nothing of the two
+    ties: str = TIE  # "half" a win each way, or "drop": such a page tells nothing of the two
 
     def __post_init__(self) -> None:
         check_method(self.method)
@@ -57,7 +63,7 @@ class ClickProblem:
             taken=np.zeros(lineup.longest, np.uint8),
             shown=np.zeros(depth, np.int64),
             clicked=np.zeros(depth),
-            evidence=np.zeros((depth, seats + 1)),
+            evidence=np.zeros((depth + seats, seats + 1)),
             page=np.zeros((seats, seats)),
         )
 
@@ -87,11 +93,17 @@ def click_problem(
     *,
     clicks: str | ClickModel = "informational",
     method: str = METHOD,
-    ties: str = TIES[0],
+    ties: str = TIE,
     depth: int = 10,
     reference: Problem | None = None,
 ) -> ClickProblem:
-    """The click world of a line-up; ``clicks`` is a name (see ``click_model``) or a model."""
+    """The click world of a line-up; ``clicks`` is a name (see ``click_model``) or a model.
+
+    >>> from multiduel.rankers import generate, line_up
+    >>> lineup = line_up(generate(queries=3, documents=5, features=2))
+    >>> click_problem(lineup, clicks="navigational").clicks.name
+    'navigational'
+    """
     if isinstance(clicks, str):
         clicks = click_model(clicks, grades=int(lineup.grade.max()) + 1, depth=depth)
     return ClickProblem(lineup, clicks, method, reference, ties)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multiduel.arrays import Floats
 from multiduel.inputs import BadInput
-from multiduel.theory import gaps, kl
+from multiduel.theory.matrix import gaps, kl
 
 FEW_SLATES = 1_500_000  # up to so many slates (24 arms, 8 at once), all are looked at and the bound is exact
 CLOSE = 1e-9
@@ -32,7 +32,13 @@ CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class SlateBound:
-    """liminf R_T / ln T >= constant. Exact, or an estimate from above: the true constant is then at_least or more."""
+    """liminf R_T / ln T >= constant. Exact, or an estimate from above: the true constant is then at_least or more.
+
+    >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
+    >>> bound = multi_dueling_lower_bound(P, 3)
+    >>> [slate for slate, per_log in bound.slates], bound.exact
+    ([(0, 1), (0, 1, 2)], True)
+    """
 
     constant: float
     at_least: float
@@ -55,6 +61,10 @@ def multi_dueling_lower_bound(P: ArrayLike, slate_size: int) -> SlateBound:
 
     Exact where all slates can be looked at (up to 1,500,000); beyond, slates are found by local search, which may miss some: the
     constant is then an estimate from above, and ``at_least`` a certified bound from below.
+
+    >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
+    >>> [round(multi_dueling_lower_bound(P, m).constant, 3) for m in (2, 3)]  # times ln T
+    [1.322, 0.963]
     """
     from scipy.optimize import linprog
 

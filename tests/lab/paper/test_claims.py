@@ -10,7 +10,7 @@ import pytest
 
 from multiduel.inputs import BadInput
 from multiduel.lab.paper import agreement, claims, joint, panels, verdicts
-from multiduel.lab.paper.statistics import ratio
+from multiduel.lab.statistics import ratio
 from tests.lab.made_up import all_panels
 
 AS_IN_THE_PAPER = {

@@ -35,3 +35,11 @@ def test_the_panels_are_the_papers():
 
 def test_readings_have_enough_runs_for_a_verdict():
     assert all(e.runs >= 20 and all(c.runs is None for c in e.contenders) for e in panels.load_all())
+
+
+def test_the_two_dueling_panels_stand_on_one_base():
+    for name in panels.TWO:
+        own = tomllib.loads(panels.shipped()[name].read_text())
+        assert set(own) == {"base", "name", "title", "short", "problem"} and own["base"] == "base/two-dueling.toml"
+    first, *others = (experiments.load(panels.shipped()[name]) for name in panels.TWO)
+    assert len(first.contenders) == 11 and all(other.contenders == first.contenders for other in others)

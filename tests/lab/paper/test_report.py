@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from multiduel.lab.paper import claims, document, report
+from multiduel.lab import document
+from multiduel.lab.paper import claims, report
 from tests.lab.made_up import all_panels
 
 VOID = {"meta", "img", "br"}

@@ -88,7 +88,12 @@ class Journal(Protocol):
 
 
 def connect(db: str | os.PathLike[str]) -> Journal:
-    """The journal in this file, or at this ``postgresql://`` URL. Tables are made, and older ones migrated, on the way."""
+    """The journal in this file, or at this ``postgresql://`` URL. Tables are made, and older ones migrated, on the way.
+
+    >>> import tempfile
+    >>> journal = connect(os.path.join(tempfile.mkdtemp(), "arena.db"))
+    >>> journal.close()
+    """
     name = os.fspath(db)
     if not isinstance(name, str) or not name or "\0" in name:
         raise BadInput(f"A journal is a file, or a URL that starts with postgresql://. Got {shortened(name)}.")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.panels import MULTI, MULTI_READINGS, generated
-from multiduel.lab.paper.statistics import estimate_variance
 from multiduel.lab.paper.verdicts import HOLDS, Claim
 from multiduel.lab.results import Panel
+from multiduel.lab.statistics import estimate_variance
 
 FACTOR = 1.5  # variances within this factor of each other agree
 

@@ -18,9 +18,9 @@ from multiduel import theory
 from multiduel.arrays import Floats
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper.panels import ALPHA_READINGS, LONG, MULTI, MULTI_READINGS, SLATE_SIZES, TWO, generated, short, title
-from multiduel.lab.paper.statistics import Estimate, Statistic, estimate, mean, number, ratio, variance, wins
 from multiduel.lab.paper.verdicts import VACUOUS, Claim, Comparison, Topic, claim, comparison
 from multiduel.lab.results import Line, Panel
+from multiduel.lab.statistics import Estimate, Statistic, estimate, mean, number, ratio, variance, wins
 
 HALF = (0.4, 0.6)  # "about half"
 BELOW = (-math.inf, 1.0)

@@ -15,31 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.engine.figures import COLOURS, STYLE, plain
+from multiduel.engine.figures import STYLE, plain, plain_ticks
+from multiduel.engine.looks import look, places_of_shapes
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
 from multiduel.lab.paper.panels import short, title
-from multiduel.lab.paper.statistics import band, estimate, number
 from multiduel.lab.results import Line, Panel
+from multiduel.lab.statistics import band, estimate, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours again; the paper's own algorithms have the strongest two.
-BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK, OLIVE = COLOURS
-COLOUR = {  # by policy
-    "multi-sbm-feedback": BLUE, "doubler-bai": RED, "multi-sbm": SKY, "doubler": ORANGE, "if2": GREEN, "btm": PINK,
-    "savage": OLIVE, "scb": "#7F7F7F", "multi-rucb": RED, "ind-self-sparring": BLUE, "mdb": GREEN, "multi-sparring": PINK,
-    "rucb": RED, "rmed1": BLACK, "dts": BLUE, "due-duel": ORANGE,
-}  # fmt: skip
-SHAPE = {  # by policy
-    "multi-sbm-feedback": "o", "doubler-bai": "s", "multi-sbm": "v", "doubler": "^", "if2": "D", "btm": "P", "savage": "X",
-    "scb": "*", "multi-rucb": "s", "ind-self-sparring": "o", "mdb": "D", "multi-sparring": "P", "rucb": "<", "rmed1": ">",
-    "dts": "h", "due-duel": "p",
-}  # fmt: skip
-SHAPES_PER_LINE = 5
 OURS = ("multi-sbm-feedback", "doubler-bai", "multi-rucb")  # thicker
 DASH: dict[str, Any] = {
     "rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2)), "due-duel": (0, (3, 1)),
@@ -110,6 +97,7 @@ def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
     axes.margins(x=0)
     if scale == "log":
         axes.set(xscale="log", yscale="log")
+        axes.minorticks_off()  # a label's place is kept for each of hundreds: they took longer to draw than all curves
         # before, everyone is still guessing
         begin = max(panel.experiment.horizon / 10**DECADES, float(panel.experiment.marks()[0]))
         seen = [line.regret[:, line.result.checkpoints >= begin].mean(axis=0)[0] for line in panel.lines]
@@ -146,22 +134,16 @@ def _look(line: Line) -> dict[str, Any]:
 
 def _shapes(panel: Panel, line: Line, scale: str) -> dict[str, Any]:
     """Points where each is a run of its own; else a few shapes, at other places for other algorithms."""
-    shape = {"marker": SHAPE.get(line.contender.policy, "d"), "markersize": 3.6}
+    shape = {"marker": look(line.contender.policy).shape, "markersize": 3.6}
     if panel.experiment.plays_again(line.contender):
         return shape
-    rounds = line.result.checkpoints
     begin = panel.experiment.horizon / 10**DECADES if scale == "log" else 0
-    places = np.flatnonzero(rounds >= begin)
-    shift = sum(map(ord, line.contender.policy)) % 10 / 10.0
-    spaced = (np.arange(SHAPES_PER_LINE) + shift) / SHAPES_PER_LINE
-    along = np.log(rounds[places]) if scale == "log" else rounds[places].astype(float)
-    wanted = along[0] + spaced * (along[-1] - along[0])
-    marks = places[np.searchsorted(along, wanted).clip(0, len(places) - 1)]
-    return {**shape, "markevery": sorted(set(marks.tolist())), "markerfacecolor": "white", "markersize": 4.2}
+    places = places_of_shapes(line.result.checkpoints, begin, scale, sum(map(ord, line.contender.policy)) % 10 / 10.0)
+    return {**shape, "markevery": places, "markerfacecolor": "white", "markersize": 4.2}
 
 
 def _colour(line: Line) -> str:
-    return COLOUR.get(line.contender.policy, COLOURS[sum(map(ord, line.id)) % len(COLOURS)])
+    return look(line.contender.policy).colour
 
 
 def _legend(figure: Figure, panels: Sequence[Panel]) -> None:
@@ -171,10 +153,10 @@ def _legend(figure: Figure, panels: Sequence[Panel]) -> None:
     handles = []
     for panel, line in _in_order_of_ends(panels):
         fewer = "" if line.result.runs == runs else f" ({line.result.runs} runs)"
-        look = {**_look(line), "marker": SHAPE.get(line.contender.policy, "d"), "markersize": 4.2}
+        style = {**_look(line), "marker": look(line.contender.policy).shape, "markersize": 4.2}
         if not panel.experiment.plays_again(line.contender):
-            look["markerfacecolor"] = "white"
-        handles.append(Line2D([], [], label=line.label + fewer, **look))
+            style["markerfacecolor"] = "white"
+        handles.append(Line2D([], [], label=line.label + fewer, **style))
     most = max(panel.experiment.horizon for panel in panels)
     text = (
         f"from the highest end to the lowest, column by column; mean of {runs} runs, 95% band, T = {most:,}\n"
@@ -204,11 +186,11 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
     figure, places = _grid(2 * len(rows), columns=2, height=3.0, width=4.6)
     for row, (panel, id, limits, worst) in enumerate(rows):
         line, (above, below) = panel.line(id), places[2 * row : 2 * row + 2]
-        look: dict[str, Any] = {"marker": SHAPE.get(line.contender.policy, "d"), "color": _colour(line), "label": line.label}
+        style: dict[str, Any] = {"marker": look(line.contender.policy).shape, "color": _colour(line), "label": line.label}
         rounds, middle = line.result.checkpoints, line.regret.mean(axis=0)
         low, high = band(line.regret)
         above.fill_between(rounds, low, high, color=_colour(line), alpha=0.2, linewidth=0)
-        above.plot(rounds, middle, **look)
+        above.plot(rounds, middle, **style)
         above.plot(rounds, limits, color="black", linestyle="--", linewidth=1.2, label="the theorem's bound")
         above.plot(rounds, worst * rounds, color="0.55", linestyle=":", linewidth=1.2, label="T D_max, any play's")
         above.set(xscale="log", yscale="log", xlabel="T", ylabel="regret", title=short(panel))
@@ -217,10 +199,11 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
         low, high = band(growth)
         floor = max(float(low[low > 0].min(initial=np.inf)) / 3, 1e-3) if (low > 0).any() else 1e-3
         below.fill_between(rounds[1:], low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.2, linewidth=0)
-        below.plot(rounds[1:], growth.mean(axis=0), **look)
+        below.plot(rounds[1:], growth.mean(axis=0), **style)
         below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
         below.set(xscale="log", yscale="log", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
         for axes in (above, below):
+            axes.minorticks_off()
             axes.legend(frameon=False, fontsize=7.5)
             axes.grid(color="0.92", linewidth=0.6)
             axes.set_axisbelow(True)
@@ -243,7 +226,7 @@ def distribution(panels: Sequence[Panel], columns: int = 3) -> Figure:
         axes.set_ylim(len(ordered) - 0.4, -0.6)
         axes.set(xscale="log")
         _title(axes, panel)
-        _plain_ticks(axes.xaxis, axes.get_xlim())
+        plain_ticks(axes.xaxis, axes.get_xlim())
         axes.grid(axis="x", color="0.92", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.tick_params(axis="y", length=0)
@@ -251,17 +234,6 @@ def distribution(panels: Sequence[Panel], columns: int = 3) -> Figure:
     most = max(panel.experiment.horizon for panel in panels)
     figure.supxlabel(f"a dot per run, T = {most:,}; black: median; grey line: 5% to 95%; sorted by median", fontsize=8)
     return figure
-
-
-def _plain_ticks(axis: Axis, limits: tuple[float, float]) -> None:
-    """Labels on a logarithmic axis that do not run into each other, and are there on a short one too."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    decades = np.log10(limits[1] / limits[0])
-    subs = (1.0,) if decades > 2.2 else (1.0, 3.0) if decades > 0.9 else (1.0, 2.0, 4.0, 7.0)
-    axis.set_major_locator(LogLocator(subs=subs))
-    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    axis.set_minor_formatter(NullFormatter())
 
 
 def _spread(count: int) -> Floats:
@@ -336,7 +308,7 @@ def cost(panels: Sequence[Panel]) -> Figure:
     axes.set(xscale="log", xlabel="nanoseconds per round, one core")
     high = max(max(values) for values in costs.values())
     axes.set_xlim(max(low / 2, 0.01), high * 4)
-    _plain_ticks(axes.xaxis, axes.get_xlim())
+    plain_ticks(axes.xaxis, axes.get_xlim())
     axes.set_title("Cost of simulating a round: a dot per panel, the number is the median")
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="0.92", linewidth=0.6)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from multiduel.arrays import Floats
 from multiduel.lab.paper.claims import ALPHAS, BASELINES, BELOW, HALF, PUBLISHED_VARIANCE
 from multiduel.lab.paper.panels import MULTI, MULTI_READINGS, generated, short
-from multiduel.lab.paper.statistics import Statistic, estimate_variance, mean, ratio, variance
 from multiduel.lab.results import Panel
+from multiduel.lab.statistics import Statistic, estimate_variance, mean, ratio, variance
 
 NEAR = (1 / 1.5, 1.5)  # a variance over the published one
 Key = tuple[str, str]  # an experiment's name, a contender's id

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from multiduel.engine.registry import find
 from multiduel.files import write_whole
-from multiduel.lab.paper import agreement, joint, statistics
+from multiduel.lab import statistics
+from multiduel.lab.document import Block, Fold, Heading, Picture, Table, Text, markdown, page
+from multiduel.lab.paper import agreement, joint
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
-from multiduel.lab.paper.document import Block, Fold, Heading, Picture, Table, Text, markdown, page
 from multiduel.lab.paper.figures import nanoseconds
 from multiduel.lab.paper.panels import MULTI, TWO, generated, title
 from multiduel.lab.paper.stand_in import LABEL as GENERATED
-from multiduel.lab.paper.statistics import estimate, estimate_variance, number
 from multiduel.lab.paper.verdicts import FEWEST_RUNS, Claim, Comparison
 from multiduel.lab.results import Panel
+from multiduel.lab.statistics import estimate, estimate_variance, number
 from multiduel.theory import komiyama_lower_bound
 
 HEADING = "Dueling Bandits: From Two-dueling to Multi-dueling, reproduced"

@@ -22,7 +22,7 @@ def stand_in(arms: int = 24) -> Problem:
     from multiduel import rankers
 
     corpus = rankers.generate(queries=200, documents=30, features=max(arms + 2, round(SPARE * arms)), seed=24)
-    clicks = rankers.click_problem(rankers.line_up(corpus), clicks="informational", method="probabilistic")
+    clicks = rankers.click_problem(rankers.line_up(corpus), clicks="informational", method="probabilistic", ties="half")
     whole = rankers.estimate_matrix(clicks, comparisons=COMPARISONS, seed=24).problem
     kept = rankers.take(whole, rankers.total_order(whole, arms, margin=None))
     return from_matrix(kept.matrix, names=kept.names, label=f"{LABEL}: {arms} of {whole.n_arms} features of a made-up corpus")

@@ -26,7 +26,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from multiduel.lab.paper.statistics import Estimate, holm
+from multiduel.lab.statistics import Estimate, holm
 
 HOLDS, FAILS, OPEN, VACUOUS = "holds", "fails", "open", "vacuous"
 LEVEL = 0.05

@@ -11,12 +11,14 @@ from multiduel.rankers.multileaving.contract import judge, lay_out
 from multiduel.rankers.multileaving.greedy import greedy
 from multiduel.rankers.multileaving.neutral_team_draft import neutral_team_draft
 from multiduel.rankers.multileaving.optimised import optimised
+from multiduel.rankers.multileaving.pair_draft import pair_draft
 from multiduel.rankers.multileaving.pairwise import pairwise
 from multiduel.rankers.multileaving.probabilistic import probabilistic, probabilistic_drawn
 from multiduel.rankers.multileaving.team_draft import team_draft
 
 # Each makes the method with its scratch for (places of the largest slate, documents of the longest query, slots).
 METHODS: dict[str, Callable[[int, int, int], Any]] = {
+    "pair-draft": pair_draft,
     "neutral-team-draft": neutral_team_draft,
     "team-draft": team_draft,
     "probabilistic": probabilistic,
@@ -29,10 +31,11 @@ METHODS: dict[str, Callable[[int, int, int], Any]] = {
 TWO_ONLY = ("balanced",)
 WHOLE_CLICKS = ("probabilistic", "pairwise", "balanced")  # methods that count clicks, and cannot weigh them
 WHOLE_PAGES = ("optimised", "greedy")  # methods that choose among whole pages, and cannot continue one
-METHOD = "neutral-team-draft"  # unless another is asked for: fair for any number of rankers, and sensitive
+METHOD = "pair-draft"  # unless another is asked for: of the fair ones the most sensitive, see docs/rankers.md
 TIES = ("half", "drop")  # what a pair is told that the clicks do not tell apart: half a win each way, or nothing
+TIE = "drop"  # unless said otherwise: policies regret less, see docs/rankers.md
 
-__all__ = ["METHOD", "METHODS", "TIES", "TWO_ONLY", "WHOLE_CLICKS", "WHOLE_PAGES", "check_method", "judge", "lay_out"]
+__all__ = ["METHOD", "METHODS", "TIE", "TIES", "TWO_ONLY", "WHOLE_CLICKS", "WHOLE_PAGES", "check_method", "judge", "lay_out"]
 
 
 def check_method(name: str) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.inputs import BadInput
 from multiduel.kernels.random import uniform
-from multiduel.rankers.multileaving.contract import NOWHERE, Flags, Positions, judge, lay_out, page_length, release
+from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, page_length, release
 
 
 class Balanced(NamedTuple):
@@ -35,23 +35,14 @@ def balanced(places: int, longest: int, depth: int) -> Balanced:
 
 
 @lay_out.implement(Balanced)
-def merge(
-    method: Balanced,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
+def merge(method: Balanced, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    order, rank, rows, own, taken = lists
     next = method.next
     n = rows.shape[0]
     next[0] = next[1] = 0
     first = 0 if n == 1 or uniform(rng) < 0.5 else 1
     k = 0
-    length = page_length(order, rows, own, taken, shown.shape[0])
+    length = page_length(lists, shown.shape[0])
     while k < length:
         who = 0 if n == 1 or next[0] < next[1] or (next[0] == next[1] and first == 0) else 1
         if next[who] >= own[who]:  # it has no more: the other goes on

@@ -1,17 +1,16 @@
 """What a multileaving method is: a way to lay out one list from several rankings, and a way to read clicks on it.
 
-Documents of a query are 0 .. D-1. ``order[i]`` is ranker i's list, best first; ``rank[i]`` its inverse, from 0. A
-slate of n rankers sits at places 0 .. n-1; ``rows[a]`` is the ranker at place a. Of its list the first ``own[a]``
-documents are what it returned; the rest is padding, which it never shows and is never credited for: a ranker with
-nothing left passes, and a page ends early when nobody has anything left.
+Documents of a query are 0 .. D-1. A slate of n rankers sits at places 0 .. n-1. What a ranker did not return stands at the end of
+its list as padding, which it never shows and is never credited for: a ranker with nothing left passes, and a page ends early
+when nobody has anything left.
 
-Between laying out and judging nothing is kept but ``evidence``, one row per slot: one number per place, and one of the
-slot itself. So a search engine can send it along with the page and judge whenever the clicks come in.
+Between laying out and judging nothing is kept but ``evidence``, one row per slot and perhaps some below: one number per place,
+and one of the slot itself. So a search engine can send it along with the page and judge whenever the clicks come in.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,22 +24,23 @@ Flags = NDArray[np.uint8]
 NOWHERE = 1e9  # the rank, as evidence, of a document that a ranker did not return
 
 
+class Lists(NamedTuple):
+    """What the rankers of a slate return for one query."""
+
+    order: Positions  # i2[rankers, D]  each ranker's documents, best first
+    rank: Positions  # i2[rankers, D]  its inverse: where each document stands, from 0
+    rows: Ints  # i8[n]  the ranker at each place
+    own: Ints  # i8[n]  how many of its documents it returned; the rest is padding
+    taken: Flags  # u1[D]  scratch: comes and goes all 0
+
+
 @generic
-def lay_out(
-    method: Any,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
+def lay_out(method: Any, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
     """Write the documents to show into ``shown`` and the evidence of each slot; return how many are shown.
 
-    ``taken`` (u1[D]) comes and goes all 0. The list is as long as ``shown``, or shorter when fewer documents were returned.
-    ``evidence`` is f8[slots, n + 1].
+    The list is as long as ``shown``, or shorter when fewer documents were returned.
+    ``evidence`` is f8[slots + n, n + 1]: below the page's rows a method may write some of documents that found no slot; they end
+    with the array, or where the number of the slot itself is 0.
     """
 
 
@@ -61,8 +61,9 @@ def top_free(ranking: Positions, at: int, own: int, taken: Flags) -> int:
 
 
 @kernel
-def page_length(order: Positions, rows: Ints, own: Ints, taken: Flags, slots: int) -> int:
+def page_length(lists: Lists, slots: int) -> int:
     """How many documents can be shown: as many as there are slots, or all that anybody returned."""
+    order, _, rows, own, taken = lists
     for a in range(rows.shape[0]):
         if own[a] >= slots:
             return slots
@@ -78,8 +79,9 @@ def page_length(order: Positions, rows: Ints, own: Ints, taken: Flags, slots: in
 
 
 @kernel
-def refresh(order: Positions, rows: Ints, own: Ints, taken: Flags, next: Ints) -> int:
+def refresh(lists: Lists, next: Ints) -> int:
     """Move ``next`` to each place's best free document; return how many places have one."""
+    order, _, rows, own, taken = lists
     able = 0
     for a in range(rows.shape[0]):
         next[a] = top_free(order[rows[a]], next[a], own[a], taken)

@@ -22,7 +22,7 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import kernel
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, more_credit_wins, page_length
+from multiduel.rankers.multileaving.contract import Lists, judge, lay_out, more_credit_wins, page_length
 from multiduel.rankers.multileaving.optimised import CANDIDATES, candidate
 
 
@@ -37,42 +37,32 @@ def greedy(places: int, longest: int, depth: int) -> Greedy:
 
 
 @lay_out.implement(Greedy)
-def show_least_insensitive(
-    method: Greedy,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
-    n = rows.shape[0]
-    length = page_length(order, rows, own, taken, shown.shape[0])
+def show_least_insensitive(method: Greedy, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    n = lists.rows.shape[0]
+    length = page_length(lists, shown.shape[0])
     least = math.inf
     for L in range(CANDIDATES):
-        candidate(method.next, rng, order, rows, own, taken, method.list, length)
-        found = insensitivity(method, rank, rows, own, length)
+        candidate(method.next, rng, lists, method.list, length)
+        found = insensitivity(method, lists, length)
         if L == 0 or found < least:
             least = found
             for k in range(length):
                 shown[k] = method.list[k]
     for k in range(length):
         for a in range(n):
-            evidence[k, a] = relative_credit(rank, rows, own, shown[k], a)
+            evidence[k, a] = relative_credit(lists, shown[k], a)
         evidence[k, n] = 0.0
     return length
 
 
 @kernel
-def insensitivity(method: Greedy, rank: Positions, rows: Ints, own: Ints, length: int) -> float:
-    n = rows.shape[0]
+def insensitivity(method: Greedy, lists: Lists, length: int) -> float:
+    n = lists.rows.shape[0]
     mean = 0.0
     for a in range(n):
         method.credit[a] = 0.0
         for k in range(length):
-            method.credit[a] += relative_credit(rank, rows, own, method.list[k], a) / (k + 1.0)
+            method.credit[a] += relative_credit(lists, method.list[k], a) / (k + 1.0)
         mean += method.credit[a] / n
     if mean == 0.0:  # all agree
         return math.inf
@@ -83,7 +73,8 @@ def insensitivity(method: Greedy, rank: Positions, rows: Ints, own: Ints, length
 
 
 @kernel
-def relative_credit(rank: Positions, rows: Ints, own: Ints, document: int, a: int) -> float:
+def relative_credit(lists: Lists, document: int, a: int) -> float:
+    _, rank, rows, own, _ = lists
     mine = rank[rows[a], document]
     if mine >= own[a]:
         return -float(rows.shape[0])

@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 from multiduel.rankers.multileaving.contract import (
-    Flags,
-    Positions,
+    Lists,
     judge,
     lay_out,
     more_credit_wins,
@@ -50,42 +50,22 @@ def neutral_team_draft(places: int, longest: int, depth: int) -> NeutralTeamDraf
 
 
 @lay_out.implement(NeutralTeamDraft)
-def draft_rounds(
-    method: NeutralTeamDraft,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
+def draft_rounds(method: NeutralTeamDraft, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    order, _, rows, own, taken = lists
     next, named = method.next, method.named
     n = rows.shape[0]
-    length = page_length(order, rows, own, taken, shown.shape[0])
+    length = page_length(lists, shown.shape[0])
     for a in range(n):
         next[a] = 0
     k = 0
     while k < length:
-        refresh(order, rows, own, taken, next)
-        count = 0
-        for a in range(n):
-            if next[a] < own[a]:
-                document = int(order[rows[a], next[a]])
-                if taken[document] == 0:
-                    taken[document] = 1
-                    named[count] = document
-                    count += 1
+        count = name_documents(lists, next, named)
         for s in range(count):
             if k < length:
-                other = s + below(rng, count - s)
-                document = named[other]
-                named[other] = named[s]
-                named[s] = document
-                shown[k] = document
+                draw_next(named, s, count, rng)
+                shown[k] = named[s]
                 for a in range(n):
-                    mine = next[a] < own[a] and order[rows[a], next[a]] == document
+                    mine = next[a] < own[a] and order[rows[a], next[a]] == named[s]
                     evidence[k, a] = 1.0 if mine else 0.0
                 evidence[k, n] = 0.0
                 k += 1
@@ -93,6 +73,31 @@ def draft_rounds(
                 taken[named[s]] = 0  # no slot was left for it
     release(taken, shown, length)
     return length
+
+
+@kernel
+def name_documents(lists: Lists, next: Ints, named: Ints) -> int:
+    """The documents of a round, each once, taken already; returns how many. ``next`` is where each ranker has its own."""
+    order, _, rows, own, taken = lists
+    refresh(lists, next)
+    count = 0
+    for a in range(rows.shape[0]):
+        if next[a] < own[a]:
+            document = int(order[rows[a], next[a]])
+            if taken[document] == 0:
+                taken[document] = 1
+                named[count] = document
+                count += 1
+    return count
+
+
+@kernel
+def draw_next(named: Ints, s: int, count: int, rng: Stream) -> None:
+    """Move a random one of those from ``s`` on to ``s``."""
+    other = s + below(rng, count - s)
+    document = named[other]
+    named[other] = named[s]
+    named[s] = document
 
 
 @judge.implement(NeutralTeamDraft)

@@ -25,7 +25,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
-from multiduel.rankers.multileaving.contract import Flags, Positions, judge, lay_out, nth_able, page_length, refresh, release
+from multiduel.rankers.multileaving.contract import Lists, judge, lay_out, nth_able, page_length, refresh, release
 
 CANDIDATES, STEPS, STEP, LAMBDA = 32, 25, 1.0, 0.2
 
@@ -53,22 +53,12 @@ def optimised(places: int, longest: int, depth: int) -> Optimised:
 
 
 @lay_out.implement(Optimised)
-def choose_list(
-    method: Optimised,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
-    n = rows.shape[0]
-    length = page_length(order, rows, own, taken, shown.shape[0])
+def choose_list(method: Optimised, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    n = lists.rows.shape[0]
+    length = page_length(lists, shown.shape[0])
     for L in range(CANDIDATES):
-        candidate(method.next, rng, order, rows, own, taken, method.lists[L], length)
-        method.sensitivity[L] = give_credit(rank, rows, own, method.lists[L], method.credit[L], length)
+        candidate(method.next, rng, lists, method.lists[L], length)
+        method.sensitivity[L] = give_credit(lists, method.lists[L], method.credit[L], length)
         method.p[L] = 1.0 / CANDIDATES
     for _ in range(STEPS):
         improve(method, length * n)
@@ -98,11 +88,12 @@ def choose_list(
 
 
 @kernel
-def candidate(next: Ints, rng: Stream, order: Positions, rows: Ints, own: Ints, taken: Flags, list: Ints, length: int) -> None:
+def candidate(next: Ints, rng: Stream, lists: Lists, list: Ints, length: int) -> None:
+    order, _, rows, own, taken = lists
     for a in range(rows.shape[0]):
         next[a] = 0
     for k in range(length):
-        able = refresh(order, rows, own, taken, next)
+        able = refresh(lists, next)
         place = nth_able(next, own, below(rng, able))
         list[k] = int(order[rows[place], next[place]])
         taken[list[k]] = 1
@@ -110,8 +101,9 @@ def candidate(next: Ints, rng: Stream, order: Positions, rows: Ints, own: Ints, 
 
 
 @kernel
-def give_credit(rank: Positions, rows: Ints, own: Ints, list: Ints, credit: Floats, length: int) -> float:
+def give_credit(lists: Lists, list: Ints, credit: Floats, length: int) -> float:
     """Credits of a list; returns its sensitivity: how much they differ between places, upper slots counting more."""
+    _, rank, rows, own, _ = lists
     n = rows.shape[0]
     spread = 0.0
     for k in range(length):

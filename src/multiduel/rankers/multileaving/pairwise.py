@@ -26,7 +26,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
-from multiduel.rankers.multileaving.contract import NOWHERE, Flags, Positions, judge, lay_out, page_length
+from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, page_length
 
 
 class Pairwise(NamedTuple):
@@ -39,20 +39,11 @@ def pairwise(places: int, longest: int, depth: int) -> Pairwise:
 
 
 @lay_out.implement(Pairwise)
-def choose_evenly(
-    method: Pairwise,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
+def choose_evenly(method: Pairwise, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    order, rank, rows, own, taken = lists
     pool = method.pool
     n = rows.shape[0]
-    length = page_length(order, rows, own, taken, shown.shape[0])
+    length = page_length(lists, shown.shape[0])
     size = 0
     for k in range(length):
         for a in range(n):

@@ -31,6 +31,7 @@ from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below, uniform
 from multiduel.rankers.multileaving.contract import (
     Flags,
+    Lists,
     Positions,
     judge,
     lay_out,
@@ -80,76 +81,68 @@ def _softmax(longest: int, tau: float) -> tuple[Floats, Floats]:
 
 
 @lay_out.implement(Probabilistic)
-def draw(
-    method: Probabilistic,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
-    weight, free, next = method.weight, method.free, method.next
+def draw(method: Probabilistic, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    _, rank, rows, own, taken = lists
+    weight, free = method.weight, method.free
     n = rows.shape[0]
-    for a in range(n):
-        free[a] = method.mass[own[a]]
-        next[a] = 0
-    length = page_length(order, rows, own, taken, shown.shape[0])
+    length = start(method.mass, free, method.next, lists, shown)
     for k in range(length):
-        able = refresh(order, rows, own, taken, next)
-        place = nth_able(next, own, below(rng, able))
-        document = draw_document(weight, free, order[rows[place], : own[place]], taken, place, rng)
-        shown[k] = document
-        taken[document] = 1
+        draw_slot(weight, free, method.next, rng, lists, shown, k)
         total = 0.0
         for a in range(n):
             evidence[k, a] = 0.0
-            if rank[rows[a], document] < own[a]:
-                w = weight[rank[rows[a], document]]
+            if rank[rows[a], shown[k]] < own[a]:
+                w = weight[rank[rows[a], shown[k]]]
                 evidence[k, a] = w / max(free[a], w)  # rounding may leave less free than there is
-                free[a] -= w
                 total += evidence[k, a]
         for a in range(n):
             evidence[k, a] /= total
         evidence[k, n] = 0.0
+        leave(weight, free, lists, shown[k])
     release(taken, shown, length)
     return length
 
 
 @lay_out.implement(ProbabilisticDrawn)
-def draw_with_team(
-    method: ProbabilisticDrawn,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
-    weight, free, next = method.weight, method.free, method.next
-    n = rows.shape[0]
-    for a in range(n):
-        free[a] = method.mass[own[a]]
-        next[a] = 0
-    length = page_length(order, rows, own, taken, shown.shape[0])
+def draw_with_team(method: ProbabilisticDrawn, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    length = start(method.mass, method.free, method.next, lists, shown)
     for k in range(length):
-        able = refresh(order, rows, own, taken, next)
-        place = nth_able(next, own, below(rng, able))
-        document = draw_document(weight, free, order[rows[place], : own[place]], taken, place, rng)
-        shown[k] = document
-        taken[document] = 1
-        for a in range(n):
-            if rank[rows[a], document] < own[a]:
-                free[a] -= weight[rank[rows[a], document]]
+        place = draw_slot(method.weight, method.free, method.next, rng, lists, shown, k)
+        leave(method.weight, method.free, lists, shown[k])
+        for a in range(lists.rows.shape[0] + 1):
             evidence[k, a] = 0.0
         evidence[k, place] = 1.0
-        evidence[k, n] = 0.0
-    release(taken, shown, length)
+    release(lists.taken, shown, length)
     return length
+
+
+@kernel
+def start(mass: Floats, free: Floats, next: Ints, lists: Lists, shown: Ints) -> int:
+    """Nothing is in the list yet; returns how long it will be."""
+    for a in range(lists.rows.shape[0]):
+        free[a] = mass[lists.own[a]]
+        next[a] = 0
+    return page_length(lists, shown.shape[0])
+
+
+@kernel
+def draw_slot(weight: Floats, free: Floats, next: Ints, rng: Stream, lists: Lists, shown: Ints, k: int) -> int:
+    """Put a document into slot k; returns the place that it came from."""
+    order, _, rows, own, taken = lists
+    able = refresh(lists, next)
+    place = nth_able(next, own, below(rng, able))
+    shown[k] = draw_document(weight, free, order[rows[place], : own[place]], taken, place, rng)
+    taken[shown[k]] = 1
+    return place
+
+
+@kernel
+def leave(weight: Floats, free: Floats, lists: Lists, document: int) -> None:
+    """The document is no longer free in any ranking."""
+    _, rank, rows, own, _ = lists
+    for a in range(rows.shape[0]):
+        if rank[rows[a], document] < own[a]:
+            free[a] -= weight[rank[rows[a], document]]
 
 
 @kernel

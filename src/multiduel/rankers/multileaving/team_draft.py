@@ -21,8 +21,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.random import below
 from multiduel.rankers.multileaving.contract import (
-    Flags,
-    Positions,
+    Lists,
     judge,
     lay_out,
     more_credit_wins,
@@ -43,23 +42,14 @@ def team_draft(places: int, longest: int, depth: int) -> TeamDraft:
 
 
 @lay_out.implement(TeamDraft)
-def draft(
-    method: TeamDraft,
-    rng: Stream,
-    order: Positions,
-    rank: Positions,
-    rows: Ints,
-    own: Ints,
-    taken: Flags,
-    shown: Ints,
-    evidence: Floats,
-) -> int:
+def draft(method: TeamDraft, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
+    order, _, rows, own, taken = lists
     turn, next = method.turn, method.next
     n = rows.shape[0]
     for a in range(n):
         turn[a] = a
         next[a] = 0
-    length = page_length(order, rows, own, taken, shown.shape[0])
+    length = page_length(lists, shown.shape[0])
     k = 0
     seat = 0
     while k < length:

@@ -25,7 +25,8 @@ MULTI_READINGS = tuple(f"reading-multi-rucb{kind}-{m}" for kind in ("", "-ranker
 SLATE_SIZES = ("reading-slate-sizes", "reading-slate-sizes-rankers")
 LONG = ("reading-long", "reading-longer")
 THEORY = ("reading-theory-doubler-bai", "reading-theory-multi-rucb")
-READINGS = (*ALPHA_READINGS, "reading-doubler-bai", *LONG, *MULTI_READINGS, *SLATE_SIZES, *THEORY)
+# Those with figures of their own first: they are drawn while the others are played.
+READINGS = (*SLATE_SIZES, *THEORY, *ALPHA_READINGS, "reading-doubler-bai", *LONG, *MULTI_READINGS)
 STAND_IN = {"kind": "given", "source": "multiduel.lab.paper.stand_in"}
 
 

@@ -3,7 +3,7 @@
 An interval comes from pivots: how far a resample's statistic is from the sample's, in units of the resample's own standard
 error (the bootstrap-t of Efron and Tibshirani, 1993, chapter 12). It needs no normal law, which regret does not follow, and
 unlike percentiles it does not get too short with few runs. Ratios are taken on the logarithmic scale, where they are nearly
-symmetric. The resampling is seeded, so the same runs give the same interval. Coverage: docs/paper.md, tests/lab/paper.
+symmetric. The resampling is seeded, so the same runs give the same interval. Coverage: docs/paper.md, tests/lab.
 
 >>> import numpy as np
 >>> runs = np.array([10.0, 12.0, 11.0, 13.0, 40.0, 9.0, 12.0, 11.0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from multiduel.inputs import BadInput
-from multiduel.lab.paper import statistics
+from multiduel.lab import statistics
 
 
 def two_peaks(rng, runs):

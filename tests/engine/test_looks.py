@@ -1,0 +1,126 @@
+"""Figures: a policy looks the same in all of them, and no two look alike."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+import multiduel as md
+from multiduel.engine import figures
+from multiduel.engine.looks import COLOURS, look, looks
+from multiduel.engine.registry import POLICIES
+from multiduel.lab import experiment
+from tests.lab import made_up
+
+SWEPT = """
+horizon = 1e5
+[problem]
+kind = "synthetic"
+arms = 5
+[[contenders]]
+policy = "multi-rucb"
+params = { alpha = [0.6, 1.0, 2.0] }
+[[contenders]]
+policy = "due-duel"
+[[contenders]]
+policy = "btm"
+rival = true
+"""
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return made_up.panel(experiment.parse(SWEPT, "swept.toml"), lambda contender: 100.0 + 40.0 * len(contender.id))
+
+
+def test_no_two_policies_look_alike():
+    ours = [name for name, spec in POLICIES.items() if spec.params.__module__.startswith("multiduel.")]
+    assert len({look(name) for name in ours}) == len(ours) > 30
+    assert look("somebody-elses") == look("somebody-elses") and look("somebody-elses").colour in COLOURS
+    twins = looks(["rucb", "btm", *["rucb"] * 4])
+    assert twins[0] == look("rucb") and twins[1] == look("btm")
+    assert len({each.colour for each in twins}) == len({each.shape for each in twins}) == 6
+
+
+def drawn(panel, **options):
+    figure = figures.regret_plot(panel.results, labels=[line.label for line in panel.lines], **options)
+    figure.canvas.draw()
+    return figure.axes[0]
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_labels_stand_at_the_ends_in_their_order_with_leaders_to_them(panel, scale):
+    axes = drawn(panel, scale=scale)
+    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    by_end = sorted(panel.lines, key=lambda line: line.final.mean())
+    assert sorted(heights, key=heights.get) == [line.label for line in by_end]
+    boxes = sorted((text.get_window_extent() for text in axes.texts), key=lambda box: box.y0)
+    assert all(low.y1 <= high.y0 + 1.0 for low, high in itertools.pairwise(boxes)), "labels do not overlap"
+    curves, leaders = axes.lines[: len(panel.lines)], axes.lines[len(panel.lines) :]
+    to_share = axes.transData + axes.transAxes.inverted()
+    for curve, leader, text in zip(curves, leaders, axes.texts, strict=True):
+        assert curve.get_color() == leader.get_color() == text.get_color()
+        end = to_share.transform(curve.get_xydata()[-1])
+        assert np.allclose(leader.get_xydata()[0], end, atol=0.01), "from the end of its line"
+        assert leader.get_ydata()[-1] == pytest.approx(text.get_position()[1]), "to its label"
+    assert [curve.get_marker() for curve in curves] == [each.shape for each in looks([r.policy for r in panel.results])]
+
+
+def test_a_policy_keeps_its_look_whoever_else_is_in_the_figure(panel):
+    alone = dataclasses.replace(panel, results=panel.results[3:], experiment=dataclasses.replace(
+        panel.experiment, contenders=panel.experiment.contenders[3:]))  # fmt: skip
+    ours = [(line.get_color(), line.get_marker()) for line in drawn(panel).lines[3:5]]
+    assert [(line.get_color(), line.get_marker()) for line in drawn(alone).lines[:2]] == ours
+
+
+def test_a_label_says_that_two_are_equal_bit_by_bit(panel):
+    twin = dataclasses.replace(panel.results[3], policy="rucb")
+    axes = figures.regret_plot([panel.results[3], twin, panel.results[4]], labels=["one", "other", "third"]).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["one", "other (equals one)", "third"]
+
+
+def test_files_axes_sizes_and_every_kind_of_regret(panel, tmp_path):
+    from matplotlib.figure import Figure
+
+    results = panel.results[3:]
+    for name, start in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")):
+        figures.regret_plot(results, tmp_path / name, size="single")
+        assert (tmp_path / name).read_bytes().startswith(start)
+    widths = [figures.regret_plot(results, size=size).get_figwidth() for size in ("single", "double")]
+    assert widths == [3.4, 7.0]
+    axes = Figure().add_subplot()
+    assert figures.regret_plot(results, axes, regret="strong") is None
+    assert axes.get_ylabel() == "cumulative strong regret" and len(axes.texts) == 2
+    title = (
+        figures.regret_plot(results, title="A title that is much too long for a single column of a paper", size="single")
+        .axes[0]
+        .title
+    )
+    title.figure.canvas.draw()
+    assert title.get_window_extent().x1 <= title.figure.bbox.x1
+    with pytest.raises(md.BadInput, match="'size' must be one of single, double"):
+        figures.regret_plot(results, size="triple")
+
+
+def test_bands_and_intervals_stay_in_their_range(panel):
+    values = np.array([[0.0, 0.0, 900.0], [0.0, 10.0, 0.0], [0.0, 0.0, 1.0]])
+    first = panel.results[3]
+    wild = dataclasses.replace(first, regrets=dict.fromkeys(first.regrets, values), runs=3, checkpoints=np.array([10, 100, 1000]))
+    assert all((wild.interval(kind=kind)[0] >= 0.0).all() for kind in wild.regrets)
+    for scale in ("log", "linear"):
+        axes = figures.regret_plot([wild], scale=scale).axes[0]
+        assert axes.get_ylim()[0] >= 0.0
+        assert all(path.vertices[:, 1].min() >= 0.0 for band in axes.collections for path in band.get_paths())
+
+
+def test_small_multiples_in_one_column_or_two(panel):
+    pictures = [figures.Picture(panel.results, f"K = {k}", [line.label for line in panel.lines]) for k in (8, 16, 32)]
+    for columns, size in ((1, (4.4, 9.0)), (2, (8.8, 6.0))):
+        figure = figures.small_multiples(pictures, columns=columns)
+        assert tuple(figure.get_size_inches()) == size
+        assert [axes.get_title(loc="left") for axes in figure.axes] == ["K = 8", "K = 16", "K = 32"]
+    with pytest.raises(md.BadInput, match="at least 1 result"):
+        figures.small_multiples([])
