@@ -42,8 +42,8 @@ TESTS = (  # quick ones first; those that play long games are left out by SLOW a
     "tests/engine/test_outcomes.py", "tests/engine/test_restore_shapes.py", "tests/engine/test_snapshots.py",
     "tests/engine/test_policy.py", "tests/engine/test_observe.py", "tests/engine/test_suggest.py", "tests/engine/test_closing.py",
     "tests/engine/test_simulate.py", "tests/engine/test_face.py", "tests/engine/test_limits.py", "tests/engine/test_outside.py",
-    "tests/engine/test_mistakes.py", "tests/lab/test_results.py", "tests/lab/test_growing.py", "tests/cli/test_simulate.py", "src/multiduel/engine",
-    "src/multiduel/inference", "src/multiduel/lab/statistics.py",
+    "tests/engine/test_mistakes.py", "tests/lab/test_results.py", "tests/lab/test_growing.py", "tests/cli/test_simulate.py",
+    "src/multiduel/engine", "src/multiduel/inference", "src/multiduel/lab/statistics.py",
 )  # fmt: skip
 SLOW = 4.0  # CPU seconds, watched, above which a test is left out: the loops are not compiled here
 ENOUGH = 8.0  # seconds of tests that a change has to live through to count as not noticed
