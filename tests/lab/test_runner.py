@@ -39,7 +39,7 @@ runs = 3
 policy = "if1"
 runs = 3
 """
-PARTS = 5 + 2 + 2  # of two runs each
+PARTS = 10 + 3 + 3
 
 
 def merged(out: Path) -> bytes:
