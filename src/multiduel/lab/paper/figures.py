@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.engine.figures import STYLE, plain, plain_ticks
+from multiduel.engine.figures import STYLE, Picture, plain, plain_ticks, small_multiples
 from multiduel.engine.looks import look, places_of_shapes
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
@@ -33,6 +33,7 @@ DASH: dict[str, Any] = {
 }  # fmt: skip
 MARKERS = "osD^vP"
 DECADES = 2  # of rounds on a logarithmic axis: before, all curves of a panel are one
+NARROW = "-narrow"  # after the name of a figure for narrow screens
 
 
 def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
@@ -44,8 +45,12 @@ def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
     with _style():
         picture = figure()
         picture.set_dpi(160)
-        with whole_file(png) as draft:
-            FigureCanvasAgg(picture).print_png(draft, metadata={"Software": None})  # type: ignore[no-untyped-call]
+        if name.endswith(NARROW):  # only for the page
+            picture.draw_without_rendering()
+            del paths[0]
+        else:
+            with whole_file(png) as draft:
+                FigureCanvasAgg(picture).print_png(draft, metadata={"Software": None})  # type: ignore[no-untyped-call]
         picture.set_layout_engine("none")  # it is laid out by now
         with whole_file(svg) as draft:
             FigureCanvasSVG(picture).print_svg(draft, metadata={"Date": None})  # type: ignore[no-untyped-call]
@@ -81,6 +86,16 @@ def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3, decade
         axes.set_xlabel("round" if place >= len(places) - columns else "")
     _legend(figure, panels)
     return figure
+
+
+def narrow_regret(panels: Sequence[Panel], scale: str = "log") -> Figure:
+    """The same in one column, to be read on a narrow screen: names at the lines' ends instead of a legend far below."""
+    pictures = []
+    for panel in panels:
+        contenders = panel.experiment.contenders
+        names, rivals = [each.label for each in contenders], [each.rival for each in contenders]
+        pictures.append(Picture([line.result for line in panel.lines], title(panel), names, rivals))
+    return small_multiples(pictures, scale=scale, columns=1, high=3.4)  # type: ignore[return-value]
 
 
 def _regret_panel(axes: Axes, panel: Panel, scale: str, decades: int) -> None:
@@ -180,10 +195,10 @@ def _in_order_of_ends(panels: Sequence[Panel]) -> list[tuple[Panel, Line]]:
     return [first[id] for id in sorted(places, key=lambda id: float(np.mean(places[id])))]
 
 
-def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
+def bounds(rows: Sequence[tuple[Panel, str, Floats, float]], columns: int = 2) -> Figure:
     """Regret beside a theorem's bound, and growth per ln T beside its coefficient: (panel, id, bound at each checkpoint, T D_max
     per round)."""
-    figure, places = _grid(2 * len(rows), columns=2, height=3.0, width=4.6)
+    figure, places = _grid(2 * len(rows), columns=columns, height=3.0, width=4.6)
     for row, (panel, id, limits, worst) in enumerate(rows):
         line, (above, below) = panel.line(id), places[2 * row : 2 * row + 2]
         style: dict[str, Any] = {"marker": look(line.contender.policy).shape, "color": _colour(line), "label": line.label}
@@ -241,9 +256,9 @@ def _spread(count: int) -> Floats:
     return np.asarray((np.arange(count) * 0.6180339887) % 1.0 * 0.56 - 0.28)
 
 
-def slate_sizes(panels: Sequence[Panel]) -> Figure:
+def slate_sizes(panels: Sequence[Panel], columns: int = 2) -> Figure:
     """Regret at the end against m, a line for each policy with its parameters."""
-    figure, places = _grid(len(panels), columns=2, height=3.2, width=4.2)
+    figure, places = _grid(len(panels), columns=columns, height=3.2, width=4.2)
     for axes, panel in zip(places, panels, strict=True):
         groups: dict[str, list[Line]] = {}
         for line in panel.lines:
@@ -270,7 +285,7 @@ def slate_sizes(panels: Sequence[Panel]) -> Figure:
     handles, labels = places[0].get_legend_handles_labels()
     runs = panels[0].results[0].runs
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=4, frameon=False,
+        handles, labels, loc="outside lower center", ncols=2 * columns, frameon=False,
         title=f"mean of {runs} runs, 95% interval", title_fontsize=8,
     )  # fmt: skip
     return figure

@@ -26,11 +26,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from multiduel.lab.statistics import Estimate, holm
+from multiduel.lab.statistics import FEWEST_RUNS, Estimate, holm
 
 HOLDS, FAILS, OPEN, VACUOUS = "holds", "fails", "open", "vacuous"
 LEVEL = 0.05
-FEWEST_RUNS = 20  # behind any verdict
 
 
 @dataclass(frozen=True, kw_only=True)
