@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from multiduel.rankers import METHODS
 from multiduel.rankers.multileaving import METHOD
 
@@ -11,7 +13,7 @@ NOT_YET = "Not measured yet."
 def write(store, template, path):
     text = template
     for name, make in {"play": play, "ties": ties, "flips": flips, "speed": speed, "log": log}.items():
-        of = "play" if name == "ties" else name
+        of = {"ties": "play", "speed": "sensitivity"}.get(name, name)
         text = text.replace(f"@@{name}@@", make(store[of]["rows"]) if of in store else NOT_YET)
     rows = store["sensitivity"]["rows"] if "sensitivity" in store else []
     known = "fairness" in store and bool(rows)
@@ -67,59 +69,57 @@ FAIR = ("pair-draft", "neutral-team-draft", "team-draft", "probabilistic", "prob
 
 
 def default(rows):
-    """Which fair method needs the fewest users in each setting, and how far each is behind at worst: it chose the default."""
+    """Which fair method needs the fewest users in each setting, and how many times as many each needs over all."""
     if not rows:
         return NOT_YET
-    best, behind = [], dict.fromkeys(FAIR, 1.0)
+    best, behind = [], {name: [] for name in FAIR}
     for data, m in dict.fromkeys((row["data"], row["m"]) for row in rows):
         fair = {row["method"]: row for row in rows if (row["data"], row["m"]) == (data, m) and row["method"] in FAIR}
         first = max(fair, key=lambda name: fair[name]["z"])  # the first of equals: with two rankers two methods are the same
         best.append(f"`{first}` ({data}, m = {m})")
         for name, row in fair.items():
-            behind[name] = max(behind[name], (fair[first]["z"] / max(row["z"], 1e-9)) ** 2)
-    order = sorted(behind, key=behind.get)
-    error = 2.0 * 2.0**0.5 / min(max(row["z"] for row in rows if row["m"] == m and row["method"] in FAIR) for m in (2, 4, 8))
-    ratios = ", ".join(f"`{name}` {behind[name]:.2f}" if behind[name] < 10 else f"`{name}` over 10" for name in order)
+            behind[name].append((fair[first]["z"] / max(row["z"], 1e-9)) ** 2)
+    over_all = {name: math.exp(sum(map(math.log, ratios)) / len(ratios)) for name, ratios in behind.items()}
+    order = sorted(over_all, key=over_all.get)
     assert order[0] == METHOD, f"{order[0]} should be the default"
+    told = "; ".join(f"`{name}` {over_all[name]:.2f}, at worst {max(behind[name]):.1f}" for name in order)
     return (
         f"Of the methods that are fair, the fewest users are needed by {', '.join(best)}. How many times as many as the best one "
-        f"each needs at worst, in these six settings (give or take {error:.0%}): {ratios}. So `{METHOD}` is the default."
+        f"each needs, the geometric mean of the six: {told}."
     )
+
+
+PLAYED = (("team-draft", "half"), ("team-draft", "drop"), ("pair-draft", "half"), ("pair-draft", "drop"))
 
 
 def play(rows):
     lines = []
-    sizes = list(dict.fromkeys((row["policy"], row["m"]) for row in rows))
-    for policy, m in sizes:
-        cells = []
-        for method in METHODS_PLAYED:
-            for how in ("half", "drop"):
-                row = one(rows, policy=policy, m=m, method=method, ties=how)
-                cells.append(f"{row['regret']:,.0f} ± {row['error']:,.0f}")
-        lines.append([policy, str(m), *cells])
-    head = " | ".join(["policy", "m", *(f"`{method}`, {how}" for method in METHODS_PLAYED for how in ("half", "drop"))])
+    for policy, m in dict.fromkeys((row["policy"], row["m"]) for row in rows):
+        found = [one(rows, policy=policy, m=m, method=method, ties=how) for method, how in PLAYED]
+        lines.append([policy, str(m), *("" if row is None else f"{row['regret']:,.0f} ± {row['error']:,.0f}" for row in found)])
+    head = " | ".join(["policy", "m", *(f"`{method}`, {how}" for method, how in PLAYED)])
     return f"{table(head, lines)}\n\n{rows[0]['horizon']:,} users, {rows[0]['runs']} runs, {rows[0]['arms']} rankers."
 
 
-METHODS_PLAYED = ("team-draft", "pair-draft")
-
-
 def ties(rows):
-    """Where dropping ties is better, and where not, by more than three standard errors of the difference."""
-    better, worse, cells = 0, [], 0
-    for row in rows:
-        if row["ties"] == "drop":
-            half = one(rows, policy=row["policy"], m=row["m"], method=row["method"], ties="half")
-            z = (half["regret"] - row["regret"]) / (half["error"] ** 2 + row["error"] ** 2) ** 0.5
-            cells += 1
-            better += z > 3.0
-            worse += [f"{row['policy']} with m = {row['m']} under `{row['method']}`"] if z < -3.0 else []
-    against = f"; half is better for {', '.join(worse)}" if worse else "; in none is half better"
-    return f"Dropping ties is better by more than three standard errors in {better} of {cells} cells{against}."
+    """Where dropping ties is better than half, and where it is worse, by more than three standard errors of the difference."""
+    told = []
+    for m in (8, 2):
+        better, worse, cells = 0, [], 0
+        for row in rows:
+            if row["ties"] == "drop" and row["m"] == m:
+                half = one(rows, policy=row["policy"], m=m, method=row["method"], ties="half")
+                z = (half["regret"] - row["regret"]) / (half["error"] ** 2 + row["error"] ** 2) ** 0.5
+                cells += 1
+                better += z > 3.0
+                worse += [f"{row['policy']} under `{row['method']}`"] if z < -3.0 else []
+        against = f"worse for {', '.join(worse)}" if worse else "worse in none"
+        told.append(f"with m = {m} dropping ties is better in {better} of {cells} cells, {against}")
+    return f"By more than three standard errors: {'; '.join(told)}."
 
 
 def one(rows, **what):
-    return next(row for row in rows if all(row[name] == value for name, value in what.items()))
+    return next((row for row in rows if all(row[name] == value for name, value in what.items())), None)
 
 
 def flips(rows):
@@ -128,16 +128,19 @@ def flips(rows):
 
 
 def speed(rows):
+    """From what sensitivity took; with m = 2 that has compiling in it."""
     lines = []
-    for name in dict.fromkeys(row["method"] for row in rows):
-        of = {row["m"]: row for row in rows if row["method"] == name}
-        cells = [f"{of[m][what]:,.0f}" if m in of else "" for what in ("compiled", "plain") for m in (2, 8)]
-        lines.append([f"`{name}`", *cells])
-    return table("method | m = 2 | m = 8 | plain Python, m = 2 | plain Python, m = 8", lines)
+    for name in dict.fromkeys(row["method"] for row in rows if row["m"] > 2):
+        of = [one(rows, method=name, m=m, data="MQ2008") for m in (4, 8)]
+        lines.append([f"`{name}`", *(f"{row['users'] / row['seconds']:,.0f}" for row in of)])
+    return table("method | m = 4 | m = 8", lines)
 
 
 def log(rows):
-    said = {"write": "writing it, each page and click by itself", "analyse": "`analyse`", "replay": "`replay`"}
-    lines = [[said[row["what"]], f"{row['seconds']:,.0f} s", f"{row['peak_mb'] - row['before_mb']:,.0f} MB"] for row in rows]
-    head = f"{rows[0]['pages']:,} pages, four rankers, 200,000 users, {rows[0]['megabytes']:,.0f} MB; one core:"
-    return f"{head}\n\n{table('what | time | memory', lines)}"
+    said = {"write": "written by the library, each page and click by itself", "analyse": "`analyse`", "replay": "`replay`"}
+    lines = [
+        [said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", f"{row['peak_mb'] - row['before_mb']:,.0f} MB"]
+        for row in rows
+    ]
+    head = f"Four rankers, 200,000 users, {rows[-1]['pages']:,} pages, {rows[-1]['megabytes']:,.0f} MB; one core:"
+    return f"{head}\n\n{table('what | pages | time | memory', lines)}"

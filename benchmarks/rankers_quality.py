@@ -28,9 +28,7 @@ from multiduel.rankers.matrix import SUMS, count_wins
 from multiduel.rankers.multileaving import TWO_ONLY
 from multiduel.rankers.replay import replay
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-import rankers as comparisons
 import text_collection
 
 STORE, TEMPLATE = Path(__file__).with_name("rankers.json"), Path(__file__).with_name("rankers.template.md")
@@ -103,7 +101,7 @@ def settings(only):
             yield m, name
 
 
-def fairness(worlds, only=None, users=50_000):
+def fairness(worlds, only=None, users=20_000):
     rows = []
     lineup = worlds["MQ2008"]
     one = [np.roll(np.arange(6), -shift) for shift in range(8)]  # one query whose rankings are shifted: balanced falls for it
@@ -156,7 +154,7 @@ def sensitivity(worlds, only=None, users=200_000):
     return rows
 
 
-def play(worlds, only=None, horizon=40_000, runs=20):
+def play(worlds, only=None, horizon=50_000, runs=20):
     """Policies against the click world, by method and ties, the same seeds: regret by the old method's matrix."""
     lineup = worlds["MQ2008"]
     kept = lineup.take(np.argsort(-lineup.ndcg())[::3])
@@ -165,7 +163,7 @@ def play(worlds, only=None, horizon=40_000, runs=20):
     reference = rankers.estimate_matrix(of_pairs, comparisons=10_000, threads=1).problem
     rows = []
     for policy in [only] if only else POLICIES:
-        for method, ties in itertools.product((OLD, NEW), rankers.TIES):
+        for method, ties in itertools.product((OLD, NEW), ("half", "drop")):
             world = rankers.click_problem(kept, clicks=clicks, method=method, ties=ties, reference=reference)
             for m in (2,) if policy == "rmed1" else (2, 8):
                 options = {"slate_size": m, "horizon": horizon, "runs": runs, "threads": 1, "checkpoints": [horizon]}
@@ -204,23 +202,56 @@ def flips(worlds, users=200_000):
 
 
 def log(worlds, only=None, pages=1_000_000):
-    """Time and memory of a log of four rankers, 200,000 users: written by the library, analysed, replayed, each in a process."""
+    """Time and memory of a log of 4 rankers and 200,000 users: a tenth written, all analysed and replayed, each in a process."""
     rows = []
-    path = Path(tempfile.gettempdir()) / f"multiduel-log-{pages}.jsonl"  # kept, so that each can be measured alone; remove it
-    for what in [only] if only else ("write", "analyse", "replay"):
-        if what == "write":
-            path.unlink(missing_ok=True)
-        done = subprocess.run([sys.executable, __file__, what, str(path), str(pages)], check=True, capture_output=True, text=True)
-        rows.append({"what": what, "pages": pages, "megabytes": path.stat().st_size / 1e6, **json.loads(done.stdout)})
-        print(rows[-1], flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.jsonl"
+        with open(path, "w") as file:
+            texts = {}
+            for k, (page, user, document) in enumerate(pages_and_clicks(pages)):
+                of, text = f'"id":"{k:016x}","time":{k}.0', texts.get(page["seed"]) or json.dumps(page, separators=(",", ":"))
+                texts[page["seed"]] = text
+                file.write(f'{{"kind":"impression",{of},"user":"{user}","session":null,"query":"q","page":{text}}}\n')
+                if document:
+                    file.write(f'{{"kind":"click",{of},"document":"{document}","weight":1.0}}\n')
+        for what, count in {"write": pages // 10, "analyse": pages, "replay": pages}.items():
+            if only not in (None, what):
+                continue
+            command = [sys.executable, __file__, what, str(path), str(count)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            rows.append({"what": what, "pages": count, "megabytes": path.stat().st_size / 1e6, **json.loads(done.stdout)})
+            print(rows[-1], flush=True)
     return rows
 
 
+def pages_and_clicks(pages):
+    """A page, whose it is, and the document clicked, if any."""
+    rng = np.random.default_rng(0)
+    lists = [[f"doc-{d}" for d in rng.permutation(30)] for _ in range(4)]
+    made = [rankers.multileave(lists, names=list("abcd"), method=NEW, seed=k) for k in range(64)]
+    who, slot, hit = rng.integers(200_000, size=pages), rng.integers(10, size=pages), rng.random(pages) < 0.7
+    for k in range(pages):
+        page = made[k % 64]
+        yield page, f"u{who[k]}", page["documents"][slot[k]] if hit[k] else None
+
+
 def with_log(what, path, pages):
-    """In a process of its own, whose memory is all this one's."""
-    before, start, found = peak_mb(), time.process_time(), {}
+    """In a process of its own, whose memory is all this one's. What is compiled is compiled before."""
+    found = {}
     if what == "write":
-        write_log(rankers.Log(path), pages)
+        content, log = list(pages_and_clicks(pages)), rankers.Log(f"{path}.written")
+    else:
+        log = rankers.Log(f"{path}.short")
+        for page, user, _ in pages_and_clicks(100):
+            log.shown(page, user=user)
+        rankers.analyse(log) if what == "analyse" else replay(log, "due-duel", slate_size=4)
+        log.path.unlink()
+    before, start = peak_mb(), time.process_time()
+    if what == "write":
+        for page, user, document in content:
+            id = log.shown(page, user=user, query="q")
+            if document:
+                log.clicked(id, document)
     elif what == "analyse":
         found["users"] = rankers.analyse(path).users
     else:
@@ -228,35 +259,11 @@ def with_log(what, path, pages):
     print(json.dumps({"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before, **found}))
 
 
-def write_log(log, pages):
-    rng = np.random.default_rng(0)
-    lists = [[f"doc-{d}" for d in rng.permutation(30)] for _ in range(4)]
-    made = [rankers.multileave(lists, names=list("abcd"), method=NEW, ties="drop", seed=k) for k in range(64)]
-    who, slot, hit = rng.integers(200_000, size=pages), rng.integers(10, size=pages), rng.random(pages) < 0.7
-    for k in range(pages):
-        page = made[k % 64]
-        id = log.shown(page, user=f"u{who[k]}", query="q", time=float(k))
-        if hit[k]:
-            log.clicked(id, page["documents"][slot[k]], time=k + 10.0)
-
-
 def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
-def speed(worlds, only=None):
-    """Comparisons per second, compiled and in plain Python (benchmarks/rankers.py), on the MSLR sample."""
-    rows = []
-    lineup = worlds["MSLR"]
-    for m, method in settings(only):
-        if m != 4:
-            compiled, plain = comparisons.both(lineup, method, m)
-            rows.append({"method": method, "m": m, "compiled": compiled, "plain": plain})
-            print(rows[-1], flush=True)
-    return rows
-
-
-PARTS = {"speed": speed, "sensitivity": sensitivity, "fairness": fairness, "play": play, "flips": flips, "log": log}
+PARTS = {"sensitivity": sensitivity, "fairness": fairness, "play": play, "flips": flips, "log": log}
 
 
 def measure(folder, names):

@@ -17,6 +17,7 @@ import multiduel as md
 from multiduel import rankers
 from multiduel.cli.rankers import app
 from multiduel.inputs import BadInput
+from multiduel.kernels.contract import compare
 
 RANKINGS = {0: ["a", "b", "c", "d"], 1: ["d", "c", "b", "a"], 7: ["b", "x"]}
 
@@ -146,7 +147,7 @@ def test_ties_may_be_dropped():
     page = rankers.multileave([["a", "b"], ["c", "d"]], method="team-draft", ties="drop", length=2, seed=3)
     assert not rankers.credit(page, []).any() and not rankers.credit(page, page["documents"]).any()
     assert rankers.credit(page, page["documents"][:1]).max() == 1.0
-    with pytest.raises(BadInput, match="'ties' must be one of half, drop"):
+    with pytest.raises(BadInput, match="'ties' must be one of auto, half, drop"):
         rankers.multileave([["a"]], ties="none")
 
 
@@ -249,12 +250,25 @@ def test_the_toy_search_server_finds_its_best_ranker():
     assert "as it should" in said.stdout, said.stderr
 
 
-def test_ties_are_dropped_unless_said_otherwise():
-    page = rankers.multileave([["a", "b"], ["b", "a"]], length=2, seed=1)
-    assert page["method"] == "pair-draft" and page["ties"] == "drop"
+def test_ties_are_half_with_two_rankers_and_dropped_with_more():
+    """With two, a tie that is dropped tells the policy nothing at all; one that waits for an answer would wait for ever."""
+    two = rankers.multileave([["a", "b"], ["b", "a"]], length=2, seed=1)
+    three = rankers.multileave([["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]], length=2, seed=1)
+    assert two["method"] == three["method"] == "pair-draft" and (two["ties"], three["ties"]) == ("half", "drop")
     for clicks in ([], ["a", "b"]):
-        assert (rankers.credit(page, clicks) == 0.0).all()
-    assert rankers.credit(page, ["a"]).tolist() == [[0.0, 1.0], [0.0, 0.0]]
+        assert rankers.credit(two, clicks).tolist() == [[0.0, 0.5], [0.5, 0.0]]
+        assert (rankers.credit(three, []) == 0.0).all()
+
+
+def test_the_click_world_counts_ties_by_the_slate_too():
+    lineup = rankers.line_up(rankers.generate(queries=5, documents=6, features=3, seed=1))
+    nobody = rankers.click_table(0.0, grades=5)
+    for ties, two, three in (("auto", 1.0, 0.0), ("half", 1.0, 1.0), ("drop", 0.0, 0.0)):
+        problem = rankers.click_problem(lineup, clicks=nobody, ties=ties)
+        for slate, told in (((0, 1), two), ((0, 1, 2), three)):
+            world, wins = problem.world(np.arange(3), 3), np.zeros((len(slate), len(slate)))
+            compare(world, np.uint64(1), 1, 1, np.array(slate), wins)
+            assert wins[0, 1] + wins[1, 0] == told
 
 
 # Made when neutral team draft with ties half was the default: what is in logs and browsers stays readable.

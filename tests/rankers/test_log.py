@@ -87,7 +87,7 @@ def test_many_pages_are_judged_as_one_is(tmp_path, method):
 
 
 def test_the_first_judgement_of_a_user_counts_as_in_a_tally_by_rater(tmp_path):
-    for ties in rankers.TIES:
+    for ties in ("half", "drop"):
         log = write(tmp_path / f"{ties}.jsonl", pages=400, users=25, ties=ties)
         found = rankers.analyse(log, ties=ties)
         assert found.ties == found.to_json()["ties"] == ties

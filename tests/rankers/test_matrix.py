@@ -107,6 +107,8 @@ def test_one_document_constant_features_no_clicks():
     found = rankers.estimate_matrix(rankers.click_problem(rankers.line_up(flat), clicks=none), comparisons=100)
     assert (found.problem.matrix == 0.5).all()
     assert not found.errors.any()
+    found = rankers.estimate_matrix(rankers.click_problem(rankers.line_up(flat), clicks=none, ties="drop"), comparisons=100)
+    assert (found.problem.matrix == 0.5).all() and found.errors[0, 1] == 0.5  # no page told them apart: nothing is known
 
 
 def test_one_ranker_is_refused(lineup):
@@ -190,7 +192,7 @@ def test_compiled_equals_plain():
 def test_ties_left_out_are_wins_among_decided_comparisons():
     """The same users, counted both ways: P half = P decided (1 - tied) + tied / 2."""
     lineup = rankers.line_up(rankers.generate(queries=30, documents=10, features=4, seed=1))
-    clicks = rankers.click_problem(lineup, clicks="navigational", method="team-draft")
+    clicks = rankers.click_problem(lineup, clicks="navigational", method="team-draft", ties="half")
     dropping = rankers.click_problem(lineup, clicks="navigational", method="team-draft", ties="drop")
     half, decided = (rankers.estimate_matrix(problem, comparisons=2000, seed=3) for problem in (clicks, dropping))
     i, j = np.triu_indices(4, 1)

@@ -1,6 +1,7 @@
 """The example from a text collection to a page that says who wins; libraries where they are installed."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -49,3 +50,15 @@ def test_libraries(texts, package):
     made = texts.make_collection(documents=300, queries=30, seed=1)
     theirs, ours = (texts.line_up(made, {"x": search}).ndcg()[0] for search in (texts.LIBRARIES[package](made), texts.bm25(made)))
     assert theirs > 0.9 * ours and np.isfinite(theirs)
+
+
+def test_the_page_of_the_docs_is_what_was_measured(tmp_path):
+    """Its tables come from benchmarks/rankers.json, and its default is the method that needs the fewest users there."""
+    root = EXAMPLES.parent
+    spec = importlib.util.spec_from_file_location("rankers_page", root / "benchmarks" / "rankers_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    store = json.loads((root / "benchmarks" / "rankers.json").read_text())
+    module.write(store, (root / "benchmarks" / "rankers.template.md").read_text(), tmp_path / "rankers.md")
+    made = (tmp_path / "rankers.md").read_text()
+    assert made == (root / "docs" / "rankers.md").read_text() and "@@" not in made and module.NOT_YET not in made

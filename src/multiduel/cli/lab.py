@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multiduel.cli.terminal import console
-from multiduel.inputs import BadInput, cores, did_you_mean
+from multiduel.inputs import BadInput, cores, did_you_mean, visible
 
 if TYPE_CHECKING:
     from multiduel.lab.experiment import Sweep
@@ -55,7 +55,7 @@ def run(
         all_shipped = [experiments.load(path) for path in panels.shipped().values()]
         width = max((len(experiment.name) for experiment in all_shipped), default=0)
         for experiment in all_shipped:
-            print(f"{experiment.name.ljust(width)}  {experiment.title}")
+            print(visible(f"{experiment.name.ljust(width)}  {experiment.title}"))
         return
     if not files:
         raise BadInput("Name an experiment: a file ending in .toml, or a name from 'multiduel run --list'.")

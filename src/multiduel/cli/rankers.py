@@ -29,7 +29,10 @@ Clicks = Annotated[
 ]
 Method = Annotated[str | None, typer.Option(help="How lists are mixed and clicks read: see docs/rankers.md.")]
 Ties = Annotated[
-    str | None, typer.Option(help="Pages that do not tell two rankers apart: half a win each, or drop: wins among the decided.")
+    str | None,
+    typer.Option(
+        help="Pages that do not tell two rankers apart: half a win each, drop, or auto: half with two rankers, else drop."
+    ),
 ]
 Depth = Annotated[int, typer.Option(min=1, help="Slots of a result page.")]
 Direction = Annotated[str, typer.Option(help="Features as rankers: descending, ascending or both.")]

@@ -80,7 +80,23 @@ def _connect(distributed: Any, address: str, workers: int, stack: ExitStack) -> 
     except TimeoutError:
         client.close()
         raise BadInput(f"The cluster at '{address}' has no workers. Start some: dask worker {address}") from None
+    try:
+        _look_for_multiduel(client, address)
+    except BadInput:
+        client.close()
+        raise
     return client
+
+
+def _look_for_multiduel(client: Any, address: str) -> None:
+    """A worker that cannot import multiduel dies of its first task without a word to us, so it is asked before."""
+    answers = client.run(eval, "__import__('multiduel').__version__", on_error="return")
+    lacking = [worker for worker, answer in answers.items() if isinstance(answer, BaseException)]
+    if lacking:
+        raise BadInput(
+            f"{len(lacking)} of the {len(answers)} workers at '{address}' cannot import multiduel ({lacking[0]} says: "
+            f"{answers[lacking[0]]}). Install it there, as it is here."
+        )
 
 
 def _collect(distributed: Any, client: Any, where: dict[Any, Task], address: str) -> Played:

@@ -158,7 +158,8 @@ th { border-bottom: 1.5px solid #8b949e; font-weight: 600; } td { border-bottom:
 code { font-size: 12.5px; background: #f3f4f6; padding: .05em .3em; border-radius: 3px; }
 details { margin: .4rem 0; } summary { cursor: pointer; color: #0072b2; font-size: 13px; }
 @media (NARROW) { main { padding: .5rem .8rem 3rem; } nav { position: static; padding: .5rem .8rem; }
-  h1 { font-size: 1.3rem; } td, th { padding-right: .5rem; }
+  h1 { font-size: 1.3rem; } td, th { padding-right: .5rem; } td { min-width: 4.5rem; } td:first-child { min-width: 9rem; }
+  td:last-child:not(.n, :first-child) { min-width: 13rem; }
   figure { overflow-x: auto; } figure img { max-width: none; width: 760px; } figure.fits img { width: 100%; } }
 @media print { nav { display: none; } details > * { display: block; } }
 """.strip().replace("NARROW", NARROW)

@@ -24,7 +24,7 @@ from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
 from multiduel.inputs import BadInput, choice
 from multiduel.rankers.judging import Judged, Rankers, judged
 from multiduel.rankers.log import Faults, Log
-from multiduel.rankers.multileaving import TIES
+from multiduel.rankers.multileaving import COUNTED
 
 UNITS = ("user", "session", "impression")
 
@@ -164,7 +164,7 @@ def analyse(
     3
     """
     choice("unit", unit, UNITS)
-    ties = ("half" if margin > 0.0 else "drop") if ties is None else choice("ties", ties, TIES)
+    ties = ("half" if margin > 0.0 else "drop") if ties is None else choice("ties", ties, COUNTED)
     if not 0.0 < alpha < 1.0 or not 0.0 <= margin < 0.5:
         raise BadInput(f"'alpha' must lie between 0 and 1, 'margin' from 0 to below 0.5. Got {alpha} and {margin}.")
     source = log if isinstance(log, Log) else Log(log)

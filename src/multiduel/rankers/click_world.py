@@ -23,7 +23,7 @@ class ClickWorld(NamedTuple):
     [0, 1]
     """
 
-    drop_ties: int  # 1: pairs that the clicks do not tell apart are told nothing
+    drop_from: int  # slates of so many, and larger ones, are told nothing of pairs that the clicks do not tell apart
     method: Any  # how the list is made and the clicks are read, see rankers.multileaving
     labels: Ints  # i8[K]         the ranker of each arm
     offset: Ints  # i8[Q + 1]     as in Lineup, and so are the next three
@@ -67,5 +67,5 @@ def search(world: ClickWorld, key: np.uint64, round: int, rounds: int, slate: In
         judge(world.method, world.evidence, world.clicked, length, n, page)
         for a in range(n):
             for b in range(n):
-                if world.drop_ties == 0 or page[a, b] != page[b, a]:
+                if n < world.drop_from or page[a, b] != page[b, a]:
                     wins[a, b] += page[a, b]

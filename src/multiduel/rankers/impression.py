@@ -35,7 +35,18 @@ from multiduel.inputs import BadInput, choice, shortened, whole
 from multiduel.kernels.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
-from multiduel.rankers.multileaving import METHOD, METHODS, TIE, TIES, WHOLE_CLICKS, WHOLE_PAGES, check_method, judge, lay_out
+from multiduel.rankers.multileaving import (
+    COUNTED,
+    MANY,
+    METHOD,
+    METHODS,
+    TIES,
+    WHOLE_CLICKS,
+    WHOLE_PAGES,
+    check_method,
+    judge,
+    lay_out,
+)
 from multiduel.rankers.multileaving.contract import Lists, Positions
 
 FORMAT = "multiduel-impression-2"
@@ -78,7 +89,7 @@ def multileave(
     policy: Policy | None = None,
     names: Sequence[str] | None = None,
     method: str = METHOD,
-    ties: str = TIE,
+    ties: str = TIES[0],
     length: int = 10,
     seed: int | None = None,
 ) -> Impression:
@@ -88,7 +99,7 @@ def multileave(
     return the same documents, nor equally many: one that has nothing left passes, and has no credit for what others show.
     ``policy`` is whose slate it is: with both, ``policy.tell(impression, clicks)`` knows where it belongs. ``names`` are those
     of all rankers, by arm, for logs. ``ties`` says what a pair is told that the clicks do not tell apart: half a win each, or
-    nothing. Without ``seed`` every call draws anew.
+    nothing ("drop"); "auto" is half with two rankers and drop with more. Without ``seed`` every call draws anew.
 
     >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
     >>> page["rankers"], len(page["documents"])
@@ -119,7 +130,7 @@ def multileave(
     about = {
         "format": FORMAT,
         "method": method,
-        "ties": ties,
+        "ties": ("drop" if len(arms) >= MANY else "half") if ties == "auto" else ties,
         "seed": seed,
         "round": round,
         "policy": None if policy is None else policy.fingerprint,
@@ -284,16 +295,25 @@ def read_content(impression: Mapping[str, Any]) -> Content:
             raise ValueError
         method, arms, documents = impression["method"], list(impression["slate"]), list(impression["documents"])
         evidence = np.array(impression["evidence"], np.float64).reshape(-1, len(arms) + 1)
-        good = method in METHODS and arms and math.isfinite(evidence.sum()) and impression["ties"] in TIES
-        good = good and len(evidence) >= len(documents) and bool((evidence[len(documents) :, -1] > 0.0).all())
-        good = good and all(type(arm) is int for arm in arms)
-        good = good and len(set(documents)) == len(documents) and len(set(arms)) == len(arms)
-        names, round, policy = impression["rankers"], impression["round"], impression["policy"]
-        good = good and isinstance(names, list) and all(type(name) is str for name in names)
-        good = good and len(names) == len(set(names)) == len(arms)
-        good = good and type(impression["seed"]) is int and impression["seed"] >= 0
-        good = good and (round is None or type(round) is int) and (policy is None or isinstance(policy, str))
-        if not good or not all(type(document) is str or type(document) is int for document in documents):
+        names, round, policy, seed = impression["rankers"], impression["round"], impression["policy"], impression["seed"]
+        good = (
+            method in METHODS
+            and impression["ties"] in COUNTED
+            and math.isfinite(evidence.sum())
+            and len(evidence) >= len(documents)
+            and (len(evidence) == len(documents) or bool((evidence[len(documents) :, -1] > 0.0).all()))
+            and {*map(type, arms)} == {int}
+            and {*map(type, documents)} <= {str, int}
+            and isinstance(names, list)
+            and {*map(type, names)} == {str}
+            and len(names) == len(set(names)) == len(arms) == len(set(arms))
+            and len(set(documents)) == len(documents)
+            and type(seed) is int
+            and seed >= 0
+            and (round is None or type(round) is int)
+            and (policy is None or isinstance(policy, str))
+        )
+        if not good:
             raise ValueError
     except (KeyError, TypeError, ValueError, OverflowError):
         raise BadInput(f"'impression' must be what 'multileave' returned ({FORMAT}). Got something else.") from None

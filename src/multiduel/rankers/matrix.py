@@ -179,7 +179,7 @@ def _estimate(clicks: ClickProblem, pairs: Ints, sums: Floats, N: int, about: di
     above[i, j], above[j, i] = ahead, np.maximum(0.0, ahead - (2.0 * won - counted))
     level = np.zeros((K, K))
     level[i, j] = level[j, i] = np.maximum(0.0, counted - above[i, j] - above[j, i])
-    convention = "" if clicks.ties == "half" else ", wins among decided comparisons"
+    convention = ", wins among decided comparisons" if clicks.ties == "drop" else ""
     label = f"{K} rankers, {clicks.clicks.name} clicks, {clicks.method}{convention}"
     problem = Problem(P, clicks.lineup.names, label)
     return Estimate(problem, errors, N, in_parts(above, level), {**about, "result": problem.to_json()})

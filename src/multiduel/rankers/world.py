@@ -13,7 +13,7 @@ from multiduel.problems import Problem
 from multiduel.rankers.click_world import ClickWorld
 from multiduel.rankers.clicks import ClickModel, click_model
 from multiduel.rankers.lineup import Lineup
-from multiduel.rankers.multileaving import METHOD, METHODS, TIE, TIES, TWO_ONLY, check_method
+from multiduel.rankers.multileaving import MANY, METHOD, METHODS, TIES, TWO_ONLY, check_method
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class ClickProblem:
     clicks: ClickModel
     method: str
     reference: Problem | None = None  # e.g. of ``estimate_matrix``; without it there is no regret to count
-    ties: str = TIE  # "half" a win each way, or "drop": such a page tells nothing of the two
+    ties: str = TIES[0]  # "half" a win each way; "drop": told nothing of the two; "auto": half with two rankers, drop with more
 
     def __post_init__(self) -> None:
         check_method(self.method)
@@ -53,7 +53,7 @@ class ClickProblem:
             raise BadInput(f"'{self.method}' compares two rankers at a time. Got a slate of {seats}.")
         lineup, depth = self.lineup, self.clicks.depth
         return ClickWorld(
-            int(self.ties == "drop"),
+            {"auto": MANY, "half": seats + 1, "drop": 2}[self.ties],
             METHODS[self.method](seats, lineup.longest, depth),
             np.ascontiguousarray(labels, np.int64),
             *(lineup.offset, lineup.grade, lineup.order, lineup.rank, lineup.returned, self.clicks.click, self.clicks.stop),
@@ -93,7 +93,7 @@ def click_problem(
     *,
     clicks: str | ClickModel = "informational",
     method: str = METHOD,
-    ties: str = TIE,
+    ties: str = TIES[0],
     depth: int = 10,
     reference: Problem | None = None,
 ) -> ClickProblem:

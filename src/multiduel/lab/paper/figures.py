@@ -32,7 +32,7 @@ DASH: dict[str, Any] = {
     "rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2)), "due-duel": (0, (3, 1)),
 }  # fmt: skip
 MARKERS = "osD^vP"
-DECADES = 3  # of rounds on a logarithmic axis
+DECADES = 2  # of rounds on a logarithmic axis: before, all curves of a panel are one
 NARROW = "-narrow"  # after the name of a figure for narrow screens
 
 
@@ -76,11 +76,11 @@ def _grid(count: int, *, columns: int, height: float, width: float = 3.6) -> tup
     return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))[:count]
 
 
-def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3) -> Figure:
+def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3, decades: int = DECADES) -> Figure:
     """Mean regret over rounds, a panel per problem, one legend for all."""
     figure, places = _grid(len(panels), columns=columns, height=2.9)
     for axes, panel in zip(places, panels, strict=True):
-        _regret_panel(axes, panel, scale)
+        _regret_panel(axes, panel, scale, decades)
     for place, axes in enumerate(places):
         axes.set_ylabel("cumulative regret" if place % columns == 0 else "")
         axes.set_xlabel("round" if place >= len(places) - columns else "")
@@ -98,13 +98,13 @@ def narrow_regret(panels: Sequence[Panel], scale: str = "log") -> Figure:
     return small_multiples(pictures, scale=scale, columns=1, high=3.4)  # type: ignore[return-value]
 
 
-def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
+def _regret_panel(axes: Axes, panel: Panel, scale: str, decades: int) -> None:
     for line in panel.lines:
         rounds, mean = line.result.checkpoints, line.regret.mean(axis=0)
         low, high = band(line.regret)
         floor = max(float(mean[mean > 0].min(initial=np.inf)) / 3, 1e-3) if scale == "log" and (mean > 0).any() else 0.0
         shown = np.where(mean > 0, mean, np.nan) if scale == "log" else mean
-        axes.plot(rounds, shown, **_look(line), **_shapes(panel, line, scale))
+        axes.plot(rounds, shown, **_look(line), **_shapes(panel, line, scale, decades))
         axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.16, linewidth=0)
     _title(axes, panel)
     axes.set_axisbelow(True)
@@ -114,7 +114,7 @@ def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
         axes.set(xscale="log", yscale="log")
         axes.minorticks_off()  # a label's place is kept for each of hundreds: they took longer to draw than all curves
         # before, everyone is still guessing
-        begin = max(panel.experiment.horizon / 10**DECADES, float(panel.experiment.marks()[0]))
+        begin = max(panel.experiment.horizon / 10**decades, float(panel.experiment.marks()[0]))
         seen = [line.regret[:, line.result.checkpoints >= begin].mean(axis=0)[0] for line in panel.lines]
         axes.set(xlim=(begin, panel.experiment.horizon), ylim=(max(min(seen), float(np.median(seen)) / 8) * 0.8, None))
     else:
@@ -147,12 +147,12 @@ def _look(line: Line) -> dict[str, Any]:
     }
 
 
-def _shapes(panel: Panel, line: Line, scale: str) -> dict[str, Any]:
+def _shapes(panel: Panel, line: Line, scale: str, decades: int) -> dict[str, Any]:
     """Points where each is a run of its own; else a few shapes, at other places for other algorithms."""
     shape = {"marker": look(line.contender.policy).shape, "markersize": 3.6}
     if panel.experiment.plays_again(line.contender):
         return shape
-    begin = panel.experiment.horizon / 10**DECADES if scale == "log" else 0
+    begin = panel.experiment.horizon / 10**decades if scale == "log" else 0
     places = places_of_shapes(line.result.checkpoints, begin, scale, sum(map(ord, line.contender.policy)) % 10 / 10.0)
     return {**shape, "markevery": places, "markerfacecolor": "white", "markersize": 4.2}
 

@@ -126,10 +126,11 @@ def _verdicts(claims: Sequence[Claim]) -> list[Block]:
         Text(f"Of {len(claims)} claims, as published: {', '.join(f'{count} {word}' for word, count in tally.most_common())}."),
         Table(("claim", "as published", "in a sentence"), [(c.statement, c.line, c.why) for c in claims]),
         Text(
-            "Numbers in brackets are ratios. A comparison **holds** if it is where the claim wants it and **fails** if it is "
-            "elsewhere, each at 5%, adjusted by Holm's method over the comparisons of the claim; else, and with fewer than "
-            f"{FEWEST_RUNS} runs, it is **open**. A panel holds if all its comparisons do; a claim fails if one of them fails. A "
-            "bound is **vacuous** where it exceeds T D_max, which any play stays within. Intervals: 95%, studentised bootstrap."
+            "Numbers are ratios, from the smallest to the largest of the panels. A comparison **holds** if it is where the claim "
+            "wants it and **fails** if it is elsewhere, each at 5%, adjusted by Holm's method over the comparisons of the claim; "
+            f"else, and with fewer than {FEWEST_RUNS} runs, it is **open**. A panel holds if all its comparisons do; a claim "
+            "fails if one of them does. A bound is **vacuous** where it exceeds T D_max, which any play stays within. "
+            "Intervals: 95%, studentised bootstrap."
         ),
     ]
 

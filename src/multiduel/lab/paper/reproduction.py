@@ -160,7 +160,7 @@ def _bound_curves(panels: Sequence[Panel]) -> Any:
 FIGURES: dict[str, tuple[Sequence[str], Callable[[list[Panel]], Any]]] = {
     "two-dueling": (TWO, paper_figures.regret),
     "two-dueling-linear": (TWO, partial(paper_figures.regret, scale="linear")),
-    "multi-dueling": (MULTI, partial(paper_figures.regret, columns=2)),
+    "multi-dueling": (MULTI, partial(paper_figures.regret, columns=2, decades=3)),
     "multi-dueling-linear": (MULTI, partial(paper_figures.regret, scale="linear", columns=2)),
     "two-dueling-runs": (TWO, paper_figures.distribution),
     "multi-dueling-runs": (MULTI, partial(paper_figures.distribution, columns=2)),

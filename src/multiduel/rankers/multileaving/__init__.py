@@ -32,10 +32,23 @@ TWO_ONLY = ("balanced",)
 WHOLE_CLICKS = ("probabilistic", "pairwise", "balanced")  # methods that count clicks, and cannot weigh them
 WHOLE_PAGES = ("optimised", "greedy")  # methods that choose among whole pages, and cannot continue one
 METHOD = "pair-draft"  # unless another is asked for: of the fair ones the most sensitive, see docs/rankers.md
-TIES = ("half", "drop")  # what a pair is told that the clicks do not tell apart: half a win each way, or nothing
-TIE = "drop"  # unless said otherwise: policies regret less, see docs/rankers.md
+COUNTED = ("half", "drop")  # what a pair is told that the clicks do not tell apart: half a win each way, or nothing
+TIES = ("auto", *COUNTED)  # half with two rankers, drop with more: docs/rankers.md has what each policy regrets
+MANY = 3  # rankers on a page from which on "auto" drops ties
 
-__all__ = ["METHOD", "METHODS", "TIE", "TIES", "TWO_ONLY", "WHOLE_CLICKS", "WHOLE_PAGES", "check_method", "judge", "lay_out"]
+__all__ = [
+    "COUNTED",
+    "MANY",
+    "METHOD",
+    "METHODS",
+    "TIES",
+    "TWO_ONLY",
+    "WHOLE_CLICKS",
+    "WHOLE_PAGES",
+    "check_method",
+    "judge",
+    "lay_out",
+]
 
 
 def check_method(name: str) -> str:
