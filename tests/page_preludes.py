@@ -71,4 +71,10 @@ rows = [(q.id, d, rank) for q in made for rank, d in enumerate(range(12), 1)]
 Path("bm25.run").write_text("".join(f"{q} Q0 {d} {rank} {20 - rank} bm25\\n" for q, d, rank in rows))
 """
 
-BEFORE: dict[str, str] = {"CONTRIBUTING.md": SKELETON, "docs/arena.md": ARENA, "docs/rankers.md": RANKERS}
+LAB = """
+from typer.testing import CliRunner
+from multiduel.cli import app
+assert CliRunner().invoke(app, ["run", "examples/my_experiment.toml", "--quick"]).exit_code == 0
+"""
+
+BEFORE: dict[str, str] = {"CONTRIBUTING.md": SKELETON, "docs/lab.md": LAB, "docs/arena.md": ARENA, "docs/rankers.md": RANKERS}

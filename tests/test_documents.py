@@ -45,6 +45,41 @@ def test_readme_is_a_front_door():
         assert minute in text
 
 
+@pytest.mark.parametrize(
+    ("script", "command", "page"),
+    [
+        ("verdicts", "page", "verdicts"),
+        ("rankers_quality", "page", "rankers"),
+        ("due_duel", "tables", "due-duel"),
+        ("arena", "page", "arena"),
+    ],
+)
+def test_tables_are_those_of_the_result_files(script, command, page):
+    file = ROOT / "docs" / f"{page}.md"
+    before = file.read_text()
+    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    done = subprocess.run([sys.executable, f"benchmarks/{script}.py", command], cwd=ROOT, env=env, capture_output=True, text=True)
+    after = file.read_text()
+    file.write_text(before)
+    assert done.returncode == 0, done.stderr
+    assert after == before, f"'make figures' makes docs/{page}.md anew: its tables are not those of the result file."
+
+
+def test_numbers_behind_the_figures_are_those_of_this_code():
+    """Of one that is quick to play; 'make figures' plays them all."""
+    import json
+
+    import multiduel as md
+
+    known = json.loads((ROOT / "docs" / "figures" / "results.json").read_text())["policy-rucb"]
+    for line in known["lines"].values():
+        result = md.simulate(
+            line["policy"], md.synthetic(known["arms"]), slate_size=line["slate_size"], horizon=known["horizon"],
+            runs=known["runs"], seed=known["seed"], checkpoints=60,
+        )  # fmt: skip
+        assert round(float(result.mean[-1]), 1) == line["mean"]
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     pytest.importorskip("mkdocs")

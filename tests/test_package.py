@@ -89,6 +89,19 @@ def test_the_core_needs_five_libraries(pyproject):
     assert names == {"numpy", "numba", "scipy", "typer", "rich"}
 
 
+def test_the_citation_and_the_templates_are_there():
+    citation = text("CITATION.cff")
+    assert re.search(rf"^version: {re.escape(md.__version__)}$", citation, re.M) and "license: MIT" in citation
+    assert "## Report" in text("SECURITY.md") and list((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+
+
+def test_metadata_name_the_pythons(pyproject):
+    project = pyproject["project"]
+    named = [entry.rpartition(" ")[2] for entry in project["classifiers"] if re.search(r":: 3\.\d+$", entry)]
+    assert project["requires-python"] == ">=3.11" and named == ["3.11", "3.12", "3.13", "3.14"]
+    assert project["license-files"] == ["LICENSE"] and project["urls"] and project["readme"] == "README.md"
+
+
 def test_constraints_pin_what_the_extras_name(pyproject):
     lines = [line for line in text("constraints.txt").splitlines() if line and not line.startswith("#")]
     pinned = {line.partition("==")[0] for line in lines}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from multiduel import theory
 from multiduel.inputs import BadInput, did_you_mean
 from multiduel.problems import cyclic, from_utilities, synthetic
+from multiduel.theory.matrix import kl_to_half
 
 
 @st.composite
@@ -335,3 +336,39 @@ def test_small_differences_are_differences(gap):
     assert not theory.is_strongly_transitive(near)
     tied = np.array([[0.5, 0.5, 0.6 + gap], [0.5, 0.5, 0.6], [0.4 - gap, 0.4, 0.5]])
     assert theory.borda_winners(tied) == (0,)
+
+
+@pytest.mark.parametrize("apart", [1e-1, 1e-3, 1e-5, 1e-7, 1e-9, 1e-12])
+def test_kl_is_accurate_close_to_half(apart):
+    """Against its series; 1 - p must not be rounded before the difference is taken."""
+    p = 0.5 - apart
+    d = 2.0 * p - 1.0
+    series = sum(d ** (2 * k) / (2 * k * (2 * k - 1)) for k in range(1, 40))
+    assert theory.kl(p, 0.5) == pytest.approx(series, rel=1e-6)
+    assert kl_to_half(np.array([p, 1.0 - p]))[0] == pytest.approx(series, rel=1e-6)
+
+
+def test_kl_to_half_is_kl():
+    p = np.array([0.0, 1.0, 0.5, 0.3, 1e-300, 0.999])
+    assert kl_to_half(p) == pytest.approx([theory.kl(float(x), 0.5) for x in p], rel=1e-12)
+
+
+def test_strong_transitivity_is_the_same_by_order_as_by_definition():
+    """With an order of all arms it is read off the sorted matrix; otherwise every middle arm is looked at."""
+    rng = np.random.default_rng(5)
+    seen = set()
+    for trial in range(300):
+        K = int(rng.integers(2, 6))
+        u = np.sort(rng.random(K) / 2.0)[::-1]
+        P = 0.5 + (u[:, None] - u) / 2.0
+        i, j = rng.permutation(K)[:2]
+        P[i, j] = np.clip(P[i, j] + (trial % 3) * 0.05 * rng.normal(), 0.0, 1.0)
+        P[j, i] = 1.0 - P[i, j]
+        order = rng.permutation(K)
+        P = P[np.ix_(order, order)]
+        beats = P > 0.5
+        triples = [(a, b, c) for a in range(K) for b in range(K) for c in range(K) if beats[a, b] and beats[b, c]]
+        expected = all(P[a, c] >= max(P[a, b], P[b, c]) - 1e-12 for a, b, c in triples)
+        assert theory.is_strongly_transitive(P) == expected
+        seen.add(expected)
+    assert seen == {True, False}

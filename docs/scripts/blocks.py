@@ -6,7 +6,7 @@ A page's blocks are run from top to bottom, in one folder of their own and one P
     pycon           is compared, as a doctest
     sh              is run line by line
     toml json csv   must be what they say, and an experiment a valid one; with a title they are written there
-    text bibtex     are no code
+    text bibtex     are no code; nor is what a fence says nothing of, but commands of ours in it must exist
     title="not run: reason"    is not run, and the reason stands on the page; its options must exist all the same
 """
 
@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^( *)(```+)([a-z]*)((?: +[a-z]+=\"[^\"]*\")*) *\n(.*?)^\1\2 *$", re.M | re.S)
-NO_CODE = ("text", "bibtex")
+NO_CODE = ("text", "bibtex", "")
 KINDS = ("python", "pycon", "sh", "toml", "json", "csv", *NO_CODE)
 SHELL = re.compile(r"[|<>;&$`*]|^\w+=")  # what only a shell understands
 STAY = ("serve", "demo")  # commands of the arena that do not end by themselves
@@ -66,7 +66,8 @@ def blocks(page: Path) -> list[Block]:
     for match in FENCE.finditer(text):
         title = re.search(r'title="([^"]*)"', match[4])
         body = re.sub(rf"^{match[1]}", "", match[5], flags=re.M)
-        found.append(Block(name, text.count("\n", 0, match.start()) + 1, match[3], title[1] if title else "", body))
+        named = title or re.match(r"# ([\w-]+\.toml)\n", body)
+        found.append(Block(name, text.count("\n", 0, match.start()) + 1, match[3], named[1] if named else "", body))
     return found
 
 
@@ -84,9 +85,9 @@ class PageRun:
         if block.kind not in KINDS:
             raise AssertionError(f"{block.place}: say what it is: {', '.join(KINDS)}. Got '{block.kind}'.")
         if not block.is_run:
-            if block.kind == "sh":
-                for words in commands(block.text):
-                    check_options(words)
+            if block.kind in ("sh", ""):
+                for line in re.findall(r"^multiduel .*", block.text, re.M):
+                    check_options(shlex.split(line, comments=True))
             self.done["no code" if block.kind in NO_CODE else "not run"] += 1
             return ""
         self.done[block.kind] += 1
@@ -108,11 +109,11 @@ class PageRun:
             raise AssertionError(f"{block.place}: the example gives something else.")
 
     def _toml(self, block: Block) -> None:
-        if "contenders" in tomllib.loads(block.text):
-            from multiduel.lab.experiment import parse
-
-            parse(block.text, block.title or "page.toml")
         self._written(block)
+        if {"contenders", "base"} & set(tomllib.loads(block.text)):
+            from multiduel.lab.experiment import parse_all
+
+            parse_all(block.text, block.title or "page.toml")
 
     def _json(self, block: Block) -> None:
         json.loads(block.text)

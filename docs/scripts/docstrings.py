@@ -1,4 +1,4 @@
-"""Docstrings as the site shows them: examples and aligned lines stay as they stand."""
+"""Docstrings as the site shows them, where examples and aligned lines stay as they stand; and other words of Markdown."""
 
 from __future__ import annotations
 
@@ -59,4 +59,18 @@ def escaped(text: str) -> str:
     'P\\\\[i, j\\\\] and `W[i]`'
     """
     code = re.compile(r"(``.+?``|`[^`]+`)", re.S)
-    return "".join(part if code.fullmatch(part) else re.sub(r"([_*<>\[\]])", r"\\\1", part) for part in code.split(text))
+    parts = [part if code.fullmatch(part) else re.sub(r"([_*\[\]])", r"\\\1", part) for part in code.split(text)]
+    return "".join(part if code.fullmatch(part) else part.replace("<", "&lt;") for part in parts)
+
+
+def slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def table(headings: Any, rows: Any) -> str:
+    """A table in Markdown."""
+
+    def line(cells: Any) -> str:
+        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return "\n".join([line(headings), line(["---"] * len(tuple(headings))), *(line(row) for row in rows)])

@@ -22,15 +22,12 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
 
-from docstrings import as_markdown, escaped  # noqa: E402  (beside this file)
+import policy_pages  # noqa: E402  (beside this file)
+from docstrings import escaped, slug, table  # noqa: E402
 
 from multiduel import __all__ as public_names  # noqa: E402
 from multiduel import __version__  # noqa: E402
-from multiduel.cli.cards import parameter_rows, policy_rows  # noqa: E402
-from multiduel.engine.registry import MACHINES  # noqa: E402
-from multiduel.kernels.contract import PolicySpec  # noqa: E402
 from multiduel.policies import ALL  # noqa: E402
-from multiduel.policies.citations import bibtex, cited  # noqa: E402
 
 RESULTS = ROOT / "docs" / "figures" / "results.json"
 TOP = {
@@ -60,9 +57,9 @@ MODULES = {
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Pages that are made get their places in the navigation."""
     sections = {name: pages for entry in config.nav or [] if isinstance(entry, dict) for name, pages in entry.items()}
-    sections["Policies"][:] = ["policies/index.md", *({spec.title: _policy_page(spec)} for spec in ALL)]
+    sections["Policies"][:] = ["policies/index.md", *({spec.title: policy_pages.page_name(spec)} for spec in ALL)]
     python = next(entry["Python"] for entry in sections["Reference"] if isinstance(entry, dict) and "Python" in entry)
-    python[:] = [{title: f"reference/api/{_slug(title)}.md"} for title in (*API, "Rankers", *MODULES)]
+    python[:] = [{title: f"reference/api/{slug(title)}.md"} for title in (*API, "Rankers", *MODULES)]
     config.extra["version_of_package"] = __version__
     return config
 
@@ -83,22 +80,22 @@ def made_pages() -> Iterator[tuple[str, str]]:
     for source, place in TOP.items():
         if source != "README.md":
             yield place, _from_above((ROOT / source).read_text(encoding="utf-8"))
-    yield "policies/index.md", _policy_list()
+    yield "policies/index.md", policy_pages.list_page()
     known = json.loads(RESULTS.read_text())
     for spec in ALL:
-        yield _policy_page(spec), _policy(spec, known.get(f"policy-{spec.name}"))
+        yield policy_pages.page_name(spec), policy_pages.policy_page(spec, known.get(f"policy-{spec.name}"))
     yield "reference/cli.md", _commands()
     yield "reference/experiment.md", _experiment()
     yield "reference/problems.md", _problems()
     yield "reference/examples.md", _examples()
     for title, names in API.items():
-        yield f"reference/api/{_slug(title)}.md", _api(title, [_home(name) for name in names])
+        yield f"reference/api/{slug(title)}.md", _api(title, [_home(name) for name in names])
     yield (
         "reference/api/rankers.md",
         _api("Rankers", [_home(name, "multiduel.rankers") for name in _ranker_names()], "multiduel.rankers"),
     )
     for title, modules in MODULES.items():
-        yield f"reference/api/{_slug(title)}.md", _api(title, modules, "")
+        yield f"reference/api/{slug(title)}.md", _api(title, modules, "")
     missing = set(public_names) - {name for names in API.values() for name in names}
     known_modules = {"authoring", "checks", "rankers", "theory", "policies", "__version__"}
     assert missing <= known_modules, f"The Python reference lacks {sorted(missing - known_modules)}: put them into API."
@@ -130,113 +127,10 @@ def _linked(markdown: str, place: str) -> str:
             return f"]({up}{TOP[name]}{anchor})"
         if name.startswith("examples"):
             parts = PurePosixPath(name).parts
-            return f"]({up}reference/examples.md{'#' + _slug(parts[1]) if len(parts) > 1 else ''})"
+            return f"]({up}reference/examples.md{'#' + slug(parts[1]) if len(parts) > 1 else ''})"
         raise ValueError(f"'{place}' links to '{link[1]}', which has no page.")
 
     return re.sub(r"\]\((?!https?:|#|mailto:)([^)\s]*\.\./[^)\s]+)\)", page_of, markdown)
-
-
-# -- policies -----------------------------------------------------------------------------------------------------------
-
-
-def _policy_page(spec: PolicySpec) -> str:
-    return f"policies/{spec.name.replace('+', '-plus')}.md"
-
-
-def _policy_list() -> str:
-    rows = policy_rows()
-    pages = {spec.name: _policy_page(spec).removeprefix("policies/") for spec in ALL}
-    shown = ("policy", "paper", "slate", "horizon", "when to use")
-    lines = [
-        [f"[{row['policy']}]({pages[row['policy']]})", *(row[key] for key in shown[1:])] for row in rows if row["policy"] in pages
-    ]
-    return (
-        "# Policies\n\n*slate*: how many arms it compares at once. *horizon*: whether it must be told in advance how many rounds "
-        "there will be. `multiduel suggest --arms 20` names the one that we would use, from measured results; "
-        "`multiduel policies NAME` shows a card.\n\n" + _table(shown, lines)
-    )
-
-
-def _policy(spec: PolicySpec, played: dict[str, Any] | None) -> str:
-    header = inspect.getdoc(sys.modules[spec.params.__module__]) or ""
-    first, _, rest = header.partition("\n")
-    facts, listing = _facts(rest)
-    lines = [
-        f"# {spec.title}",
-        "",
-        f"`{spec.name}`: {first.partition(': ')[2] or first}".replace("`: ", "`: ", 1),
-        "",
-        spec.use,
-        "",
-    ]
-    rows = [
-        ("paper", cited(spec.cite)),
-        ("slate", "two arms" if spec.slate == "two" else "any number of arms, at most `slate_size`"),
-        ("horizon", "any: it never needs to know" if spec.anytime else "must be known in advance"),
-        ("assumes", spec.assumes),
-        ("regret", spec.regret),
-        ("learns from comparisons that it did not ask for", "yes" if spec.observes else f"no: {spec.blind}"),
-        *((f"exception: {check}", why) for check, why in spec.exceptions.items()),
-    ]
-    lines += [_table(("", ""), rows), ""]
-    if played:
-        name = _policy_page(spec).removeprefix("policies/").removesuffix(".md")
-        lines += [
-            f"![Regret of {spec.title}](../figures/policy-{name}.svg)",
-            "",
-            _table(
-                ("line", "mean regret at the end", "95% interval of the mean"),
-                [
-                    (label, f"{line['mean']:,.0f}", f"{line['low']:,.0f} to {line['high']:,.0f}")
-                    for label, line in played["lines"].items()
-                ],
-            ),
-            "",
-            f"Problem: {played['problem']}; T = {played['horizon']:,}, {played['runs']} runs, seed {played['seed']}. "
-            f"`python docs/scripts/figures.py policy-{spec.name}` plays it again. One small problem says little of others: "
-            "[compare on yours](../tutorials/regret-plot.md).",
-            "",
-        ]
-    lines += ["## The algorithm", ""]
-    for name, text in facts.items():
-        lines += [f"**{name}.** {escaped(text)}", ""]
-    lines += [as_markdown(listing), "", "## Parameters", "", _parameters(spec)]
-    for parameter in spec.parameters.values():
-        for machine in MACHINES.values():
-            if parameter.machines == machine.kind:
-                lines += [
-                    "",
-                    f"### Machine {machine.name}",
-                    "",
-                    f"{machine.title}. {cited(machine.cite)}",
-                    "",
-                    _parameters(machine),
-                ]
-    source = spec.params.__module__.replace(".", "/")
-    lines += ["", "## Source and citation", "", f"`src/{source}.py`", ""]
-    if bibtex(spec.cite):
-        lines += ["```bibtex", bibtex(spec.cite), "```"]
-    return "\n".join(lines)
-
-
-def _facts(text: str) -> tuple[dict[str, str], str]:
-    """The header's named lines (Paper, Assumes, ...) and what follows them."""
-    facts: dict[str, str] = {}
-    rest: list[str] = []
-    for line in text.strip("\n").splitlines():
-        named = re.match(r"(Papers?|Assumes|Symbols|Deviates|Needs|Promises) +(.*)", line) if not rest else None
-        if named:
-            facts[named[1]] = named[2]
-        elif facts and not rest and re.match(r" {8,}\S", line):
-            facts[list(facts)[-1]] += " " + line.strip()
-        elif line.strip() or rest:
-            rest.append(line)
-    return facts, "\n".join(rest)
-
-
-def _parameters(card: Any) -> str:
-    rows = parameter_rows(card)
-    return _table(("parameter", "default", "must be", "meaning"), rows) if rows else "None."
 
 
 # -- the command, experiments, problems, examples -----------------------------------------------------------------------
@@ -274,7 +168,7 @@ def _commands() -> str:
             )
             rows.append((f"`{shown}`" if kind == "argument" else flags, given, getattr(parameter, "help", "") or ""))
         if rows:
-            lines.extend([_table(("argument or option", "default", "meaning"), rows), ""])
+            lines.extend([table(("argument or option", "default", "meaning"), rows), ""])
         for name, inner in getattr(command, "commands", {}).items():
             told(inner, [*words, name])
 
@@ -300,15 +194,15 @@ def _experiment() -> str:
             "",
             "## The experiment",
             "",
-            _table(("key", "type", "default", "meaning"), _fields(Experiment)),
+            table(("key", "type", "default", "meaning"), _fields(Experiment)),
             "",
             "## `[[contenders]]`",
             "",
-            _table(("key", "type", "default", "meaning"), _fields(Contender, without=("source", "anytime"))),
+            table(("key", "type", "default", "meaning"), _fields(Contender, without=("source", "anytime"))),
             "",
             "## `[problem]`",
             "",
-            _table(("`kind`", "keys", "must be given", "arms if not given"), kinds),
+            table(("`kind`", "keys", "must be given", "arms if not given"), kinds),
             "",
             "[Problems that ship](problems.md) says what each is.",
         ]
@@ -316,8 +210,8 @@ def _experiment() -> str:
 
 
 def _fields(kind: Any, without: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
-    """Of a dataclass: each field, its type, its default, and the comment behind it."""
-    source = inspect.getsource(kind)
+    """Of a dataclass: each field, its type, its default, and what it means."""
+    source, lab = inspect.getsource(kind), (ROOT / "docs" / "lab.md").read_text()
     rows = []
     for entry in dataclasses.fields(kind):
         if entry.name in without:
@@ -328,7 +222,11 @@ def _fields(kind: Any, without: tuple[str, ...] = ()) -> list[tuple[str, str, st
             default = f"`{json.dumps(entry.default)}`" if entry.default not in ("", None) else ""
         elif entry.default_factory is not dataclasses.MISSING:
             default = ""
-        rows.append((f"`{entry.name}`", f"`{entry.type}`".replace("|", "or"), default, escaped(comment[1]) if comment else ""))
+        explained = re.search(
+            rf"^\| `{entry.name}` \| (.*?) \|", lab, re.M
+        )  # what the page of the lab says, where no comment does
+        meaning = escaped(comment[1]) if comment else explained[1].replace("](", "](../") if explained else ""
+        rows.append((f"`{entry.name}`", f"`{entry.type}`".replace("|", "or"), default, meaning))
     return rows
 
 
@@ -346,7 +244,7 @@ def _problems() -> str:
             'By name everywhere: `md.instance("swirl", 9)`, `multiduel problem swirl`, `multiduel simulate ccb --problem swirl`, '
             'and `kind = "swirl"` in an experiment. `multiduel problem --list` prints this list.',
             "",
-            _table(("name", "arms if not given", "options", "what it is", "source"), rows),
+            table(("name", "arms if not given", "options", "what it is", "source"), rows),
             "",
             "*In the manner of* means: it has the property that made the published instance worth playing, with chances of ours, "
             "because the published ones are in no public file that we know. The others are the published numbers. "
@@ -363,7 +261,7 @@ def _examples() -> str:
     for path in sorted((ROOT / "examples").iterdir()):
         if path.name.startswith((".", "__")):
             continue
-        lines += [f"## {path.name} {{ #{_slug(path.name)} }}", ""]
+        lines += [f"## {path.name} {{ #{slug(path.name)} }}", ""]
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file() and file.suffix in kinds and "__pycache__" not in file.parts:
                 name = file.relative_to(ROOT).as_posix()
@@ -397,14 +295,3 @@ def _api(title: str, names: Any, package: str = "multiduel") -> str:
         options = ['filters: ["!^_"]', *(() if package else ("show_root_full_path: true", "show_if_no_docstring: false"))]
         lines += ["    options:", *(f"      {option}" for option in options), ""]
     return "\n".join(lines)
-
-
-def _slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-
-
-def _table(headings: Any, rows: Any) -> str:
-    def line(cells: Any) -> str:
-        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-    return "\n".join([line(headings), line(["---"] * len(tuple(headings))), *(line(row) for row in rows)])

@@ -6,6 +6,7 @@ import difflib
 import math
 import numbers
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -69,6 +70,15 @@ def shortened(value: Any, most: int = 60) -> str:
         size = f" of about {int(value.bit_length() * 0.30103):,} digits" if isinstance(value, int) else ""
         return f"a number{size}" if size else "numbers of thousands of digits"
     return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+def visible(text: str) -> str:
+    """Text as a terminal may have it: control characters but for the end of a line, such as those that colour, are spelt out.
+
+    >>> visible("red \\x1b[31m tea")
+    'red \\\\x1b[31m tea'
+    """
+    return re.sub(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)
 
 
 def choice(name: str, value: Any, options: Iterable[str]) -> str:

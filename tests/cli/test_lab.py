@@ -28,7 +28,8 @@ arms = 5
 policy = "uniform"
 label = "Any two"
 """
-FILES = {"experiment.json", "problem.csv", "parts", "results.parquet", "regret.png", "regret.svg", "summary.md", "summary.json"}
+PAGE = ["regret{}.png", "regret{}.svg", "regret{}-narrow.svg", "summary{}.md", "summary{}.html", "summary{}.json"]
+FILES = {"experiment.json", "problem.csv", "parts", "results.parquet", *(name.format("") for name in PAGE)}
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def file(tmp_path):
 @pytest.fixture
 def no_figures(monkeypatch):
     """Drawing takes its time; two tests look at what is drawn."""
-    monkeypatch.setattr(figures, "regret_plot", lambda *args, **options: None)
+    monkeypatch.setattr(figures, "small_multiples", lambda *args, **options: None)
 
 
 def call(*args: object):
@@ -65,6 +66,7 @@ def refused(*args: object) -> str:
 def test_run_writes_results_figure_and_summary(file, tmp_path):
     shown = good("run", file, "--out", tmp_path / "out", "--threads", "1")
     assert "Any two" in shown and "Wrote regret.png" in shown
+    assert shown.startswith("small: 1 contender, 4 parts: all to be played.\nRoughly ")
     folder = tmp_path / "out" / "small"
     assert {path.name for path in folder.iterdir()} == FILES
     page = (folder / "summary.md").read_text()
@@ -78,7 +80,7 @@ def test_run_writes_results_figure_and_summary(file, tmp_path):
 def test_report_makes_them_anew_from_the_parts(file, tmp_path):
     good("run", file, "--out", tmp_path / "out")
     folder = tmp_path / "out" / "small"
-    before = {name: (folder / name).read_bytes() for name in ("regret.png", "regret.svg", "summary.md", "summary.json")}
+    before = {name.format(""): (folder / name.format("")).read_bytes() for name in PAGE}
     for name in (*before, "results.parquet"):
         (folder / name).unlink()
     assert "Any two" in good("report", folder)
@@ -119,10 +121,8 @@ def test_another_kind_of_regret_from_the_same_folder(file, tmp_path):
     good("run", file, "--out", tmp_path / "out", "--threads", "1")
     folder = tmp_path / "out" / "small"
     shown = good("report", folder, "--regret", "strong")
-    assert shown.startswith("Strong regret on") and "regret-strong.png" in shown
-    assert {path.name for path in folder.iterdir()} == FILES | {
-        "regret-strong.png", "regret-strong.svg", "summary-strong.md", "summary-strong.json",
-    }  # fmt: skip
+    assert shown.lstrip().startswith("Strong regret on") and "regret-strong.png" in shown
+    assert {path.name for path in folder.iterdir()} == FILES | {name.format("-strong") for name in PAGE}
     assert "'regret' must be one of" in refused("report", folder, "--regret", "strnog")
 
 

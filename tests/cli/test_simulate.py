@@ -277,3 +277,13 @@ def test_simulate_until_a_verdict(tmp_path):
     assert result["settlement"] == library.settlement.to_json()
     assert "must be 'verdict'" in run("simulate", "uniform", *SMALL, "--until", "noon").stderr
     assert "'answers' must be one of" in run("simulate", "uniform", *SMALL, "--answers", "shouts").stderr
+
+
+def test_names_cannot_speak_to_the_terminal(tmp_path):
+    """An escape code in a name, a label or a refused word is spelt out, in tables and in errors."""
+    file = tmp_path / "\x1b[31mred.csv"
+    file.write_text("\x1b]0;owned\x07,tea\n0.5,0.7\n0.3,0.5\n")
+    for command in (["problem", str(file)], ["policies", "\x1b[2J"], ["simulate", "uniform", "--problem", f"{file}x"]):
+        done = run(*command)
+        said = done.stdout + done.stderr
+        assert "\\x1b[" in said and "\x1b" not in said and "\x07" not in said, said

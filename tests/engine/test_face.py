@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel.cli import app
+from multiduel.engine.bars import watching
 from multiduel.engine.registry import POLICIES
 
 PROBLEM = md.synthetic(5)
@@ -126,6 +129,28 @@ def test_progress_is_a_bar_or_a_function(capsys):
         md.simulate("uniform", PROBLEM, progress="yes", **OPTIONS)
 
 
+def test_progress_in_a_notebook_is_one_display_that_is_updated(monkeypatch):
+    seen = []
+
+    class Shown:
+        def update(self, html):
+            seen.append(html)
+
+    def display(html, display_id):
+        seen.append(html)
+        return Shown()
+
+    notebook = types.ModuleType("IPython.display")
+    notebook.HTML, notebook.display = str, display
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", notebook)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    with watching(True, "a<b") as watch:
+        watch(0.25)
+    assert [html.partition(" value=")[2][:7] for html in seen] == ['"0.000"', '"0.250"', '"1.000"']
+    assert seen[-1].endswith(" 100% a&lt;b")
+
+
 def test_plots_go_into_files_onto_axes_and_into_figures(results, tmp_path):
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
@@ -138,6 +163,7 @@ def test_plots_go_into_files_onto_axes_and_into_figures(results, tmp_path):
     axes = Figure().add_subplot()
     assert results[0].plot(axes) is None and len(axes.lines) == 1
     figure = results.plot(size="single")
+    assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook shows it"
     assert tuple(figure.get_size_inches()) == (3.4, 2.5) and len(figure.axes[0].lines) == 2
     assert figure.axes[0].get_ylabel() == "cumulative regret"
     assert results.plot(regret="weak").axes[0].get_ylabel() == "cumulative weak regret"

@@ -79,7 +79,7 @@ def test_a_policy_keeps_its_look_whoever_else_is_in_the_figure(panel):
 def test_a_label_says_that_two_are_equal_bit_by_bit(panel):
     twin = dataclasses.replace(panel.results[3], policy="rucb")
     axes = figures.regret_plot([panel.results[3], twin, panel.results[4]], labels=["one", "other", "third"]).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["one", "other (equals one)", "third"]
+    assert [text.get_text() for text in axes.texts] == ["one", "other (equal)", "third"]
 
 
 def test_files_axes_sizes_and_every_kind_of_regret(panel, tmp_path):
@@ -94,6 +94,8 @@ def test_files_axes_sizes_and_every_kind_of_regret(panel, tmp_path):
     axes = Figure().add_subplot()
     assert figures.regret_plot(results, axes, regret="strong") is None
     assert axes.get_ylabel() == "cumulative strong regret" and len(axes.texts) == 2
+    with pytest.raises(md.BadInput, match="'regret' must be one of"):
+        figures.regret_plot(results, axes, regret="strnog")
     title = (
         figures.regret_plot(results, title="A title that is much too long for a single column of a paper", size="single")
         .axes[0]

@@ -15,6 +15,7 @@ import multiduel as md
 from multiduel.lab import cluster as lab_cluster
 from multiduel.lab import runner, task
 from multiduel.lab.experiment import parse
+from tests.engine.own_policy import TEXT
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'multiduel[cluster]'")
 
@@ -109,6 +110,29 @@ def test_an_error_on_a_worker_arrives_as_it_is(workers, tmp_path, monkeypatch):
     monkeypatch.setattr(task, "code_here", lambda policy: "other")  # here, not in the workers
     with pytest.raises(md.BadInput, match="must have the same multiduel"):
         runner.run(experiment(), tmp_path, cluster=workers.scheduler_address)
+
+
+def test_a_policy_in_a_file_travels_with_its_helpers(workers, tmp_path):
+    (tmp_path / "own_robin.py").write_text(TEXT.replace("import numpy as np", "import beside_robin\nimport numpy as np", 1))
+    (tmp_path / "beside_robin.py").write_text("STEP = 1\n")
+    text = EXPERIMENT.replace("300_000", "3000").replace("uniform", f"{tmp_path}/own_robin.py:SPEC")
+    for out, words in (("there", {"cluster": workers.scheduler_address}), ("here", {"threads": 1})):
+        runner.run(parse(text, "spread.toml"), tmp_path / out, **words)
+    assert merged(tmp_path / "there") == merged(tmp_path / "here")
+    where = "[m.__file__ for m in __import__('sys').modules.values() if 'robin' in str(getattr(m, '__file__', ''))]"
+    with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
+        files = [file for there in client.run(eval, where).values() for file in there]
+    assert len(files) >= 2 and not any(file.startswith(str(tmp_path)) for file in files), "they were sent, not found"
+
+
+def test_workers_without_multiduel_are_named():
+    class Lacking:
+        def run(self, function, *args, on_error):
+            return {"tcp://a:1": md.__version__, "tcp://b:1": ModuleNotFoundError("No module named 'multiduel'")}
+
+    said = r"1 of the 2 workers at 'tcp://s:1' cannot import multiduel \(tcp://b:1 says: No module named 'multiduel'\)"
+    with pytest.raises(md.BadInput, match=said):
+        lab_cluster._look_for_multiduel(Lacking(), "tcp://s:1")
 
 
 def test_addresses_that_lead_nowhere(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import multiduel as md
+from multiduel.engine.registry import POLICIES
 from multiduel.lab import experiment as experiments
 from multiduel.lab import results, runner
 from multiduel.lab import task as tasks
@@ -150,13 +151,28 @@ def test_a_longer_horizon_and_new_checkpoints_play_only_what_is_missing(pieces, 
         assert same_as_from_scratch(anytime, tmp_path / "anytime", tmp_path / f"fresh-anytime-{step}")
 
 
+LONG = [name for name, spec in POLICIES.items() if spec.anytime and (spec.blocks or spec.commits != "exact")]
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_run_is_the_same_however_long_it_goes_on(name):
+    """Policies that commit for as long as they wish: of all others it holds because committing agrees with stepping."""
+    options = {"runs": 2, "slate_size": 3, "threads": 1}
+    long = md.simulate(name, md.synthetic(5), horizon=2000, checkpoints=[10, 300, 777, 2000], **options)
+    for horizon in (777, 776):
+        marks = [mark for mark in (10, 300, 777) if mark <= horizon]
+        short = md.simulate(name, md.synthetic(5), horizon=horizon, checkpoints=marks, **options)
+        assert all((short.regrets[kind] == long.regrets[kind][:, : len(marks)]).all() for kind in short.regrets)
+
+
 def test_who_is_told_one_end_plays_anew_for_a_later_one(pieces, tmp_path):
     once = dataclasses.replace(experiments.parse(LONGER, "longer.toml"), reset_horizon=False)
     runner.run(once, tmp_path / "grown", threads=1)
     pieces.clear()
     longer = dataclasses.replace(once, horizon=4000)
+    runner.run(longer, tmp_path / "grown", threads=1)
+    assert pieces.count(("if1", 4000, 100, 1000, 3000)) == longer.runs, "all of its runs"
     assert same_as_from_scratch(longer, tmp_path / "grown", tmp_path / "fresh")
-    assert pieces[:4].count(("if1", 4000, 100, 1000, 3000)) == 2
 
 
 def test_runs_played_again_must_give_what_is_stored(tmp_path, monkeypatch):

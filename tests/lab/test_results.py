@@ -73,10 +73,11 @@ def test_a_kind_of_regret_is_filed_under_its_own_name(experiment, tmp_path):
     folder = tmp_path / "weak"
     for kind, tag in (("weak", ""), ("strong", "-strong")):  # both from the same folder
         paths = show.write(results.read(folder), folder, regret=kind)
-        assert [path.name for path in paths] == [f"regret{tag}.png", f"regret{tag}.svg", f"summary{tag}.md", f"summary{tag}.json"]
-        (summary,) = json.loads(paths[3].read_text())["contenders"]
+        page = [f"regret{tag}.png", f"regret{tag}.svg", f"regret{tag}-narrow.svg", f"summary{tag}.md"]
+        assert [path.name for path in paths] == [*page, f"summary{tag}.html", f"summary{tag}.json"]
+        (summary,) = json.loads(paths[5].read_text())["contenders"]
         assert summary["mean"] == whole.regrets[kind][:, -1].mean()
-        assert f"regret: {kind}" in paths[2].read_text() and f"regret{tag}.svg" in paths[2].read_text()
+        assert f"regret: {kind}" in paths[3].read_text() and f"regret{tag}.svg" in paths[3].read_text()
         assert paths[1].read_text() != (folder / "regret.svg").read_text() or not tag
         table = show.panel_table(panel, kind)
         assert str(table.title).startswith(f"{kind.capitalize()} regret on")

@@ -33,15 +33,20 @@ sys.path.insert(0, str(Path(__file__).parent))
 from mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = ("engine/*.py", "inference/*.py", "lab/paper/statistics.py", "lab/paper/verdicts.py", "lab/paper/agreement.py",
-         "lab/paper/joint.py", "lab/settling.py", "lab/results.py")  # fmt: skip
-TESTS = (
-    "tests/engine", "tests/inference", "tests/lab/paper", "tests/lab/test_results.py", "tests/lab/test_growing.py",
-    "tests/cli/test_simulate.py", "tests/cli/test_lab.py", "tests/test_package.py", "src/multiduel/engine",
-    "src/multiduel/inference", "src/multiduel/lab/paper/statistics.py",
+FILES = (
+    "inference/*.py", "lab/statistics.py", "engine/*.py", "lab/paper/verdicts.py", "lab/paper/agreement.py",
+    "lab/paper/joint.py", "lab/settling.py", "lab/results.py", "lab/parts.py",
 )  # fmt: skip
-SLOW = 12.0  # CPU seconds above which a test is left out: the loops are not compiled here
-ENOUGH = 15.0  # seconds of tests that a change has to live through to count as not noticed
+TESTS = (  # quick ones first; those that play long games are left out by SLOW anyway
+    "tests/inference", "tests/lab/test_statistics.py", "tests/lab/paper/test_claims.py", "tests/engine/test_leaderboard.py",
+    "tests/engine/test_outcomes.py", "tests/engine/test_restore_shapes.py", "tests/engine/test_snapshots.py",
+    "tests/engine/test_policy.py", "tests/engine/test_observe.py", "tests/engine/test_suggest.py", "tests/engine/test_closing.py",
+    "tests/engine/test_simulate.py", "tests/engine/test_face.py", "tests/engine/test_limits.py", "tests/engine/test_outside.py",
+    "tests/engine/test_mistakes.py", "tests/lab/test_results.py", "tests/lab/test_growing.py", "tests/cli/test_simulate.py",
+    "src/multiduel/engine", "src/multiduel/inference", "src/multiduel/lab/statistics.py",
+)  # fmt: skip
+SLOW = 4.0  # CPU seconds, watched, above which a test is left out: the loops are not compiled here
+ENOUGH = 8.0  # seconds of tests that a change has to live through to count as not noticed
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 
 
@@ -72,7 +77,7 @@ class Lines:
         sys.settrace(self.trace)
         threading.settrace(self.trace)
         signal.signal(signal.SIGPROF, self.stop)
-        signal.setitimer(signal.ITIMER_PROF, 3 * SLOW)
+        signal.setitimer(signal.ITIMER_PROF, 1.5 * SLOW)
 
     def stop(self, *_: Any) -> None:
         raise TimeoutError("too slow without the compiler")
@@ -173,6 +178,7 @@ def one_line(text: str) -> str:
 def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("--files", nargs="*", default=FILES, help="below src/multiduel")
+    asked.add_argument("--tests", nargs="*", default=TESTS, help="what may notice")
     asked.add_argument("--sample", type=int, default=0, help="changes per file; 0: all")
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--minutes", type=float, default=1e9, help="of CPU; what is left then is not tried")
@@ -198,7 +204,7 @@ def main() -> None:
         if options.lines and options.lines.exists():
             known = json.loads(options.lines.read_text())
         else:
-            known = learn(copy, list(TESTS))
+            known = learn(copy, list(options.tests))
             if options.lines:
                 options.lines.write_text(json.dumps(known))
         print(f"{len(known['tests'])} tests; left out, slow or failing without the compiler: {len(known['out'])}", flush=True)
@@ -208,7 +214,7 @@ def main() -> None:
 def _try_all(copy: Path, known: Known, options: argparse.Namespace) -> None:
     source, equivalent = copy / "src" / "multiduel", judged()
     again = {tuple(entry[:3]) for entry in json.loads(options.again.read_text())} if options.again else None
-    files = sorted({path for pattern in options.files for path in source.glob(pattern)})
+    files = [path for pattern in options.files for path in sorted(source.glob(pattern))]
     survivors, totals = [], [0, 0, 0, 0]
     for path in files:
         file, text = str(path.relative_to(source)), path.read_bytes()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from multiduel.cli.terminal import console
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.inputs import BadInput, cores, did_you_mean, visible
 
 if TYPE_CHECKING:
-    from multiduel.lab.experiment import Experiment
+    from multiduel.lab.experiment import Sweep
+    from multiduel.lab.outlook import Outlook
     from multiduel.lab.results import Panel
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -45,32 +48,49 @@ def run(
     """Run experiments from files. Stop it when you like, even with kill -9: the same command goes on where it was."""
     from multiduel.engine import figures
     from multiduel.lab import experiment as experiments
-    from multiduel.lab import runner
+    from multiduel.lab import sweeps
     from multiduel.lab.paper import panels
 
     if listed:
         all_shipped = [experiments.load(path) for path in panels.shipped().values()]
         width = max((len(experiment.name) for experiment in all_shipped), default=0)
         for experiment in all_shipped:
-            print(f"{experiment.name.ljust(width)}  {experiment.title}")
+            print(visible(f"{experiment.name.ljust(width)}  {experiment.title}"))
         return
     if not files:
         raise BadInput("Name an experiment: a file ending in .toml, or a name from 'multiduel run --list'.")
     choices = [_find(name) for name in files]
-    names = [experiment.name for experiment in choices]
+    names = [sweep.name for sweep in choices]
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Experiments of one call must have different names. Got '{name}' {names.count(name)} times.")
     figures.check("regret.png")
-    for file, experiment in zip(files, choices, strict=True):
+    for file, sweep in zip(files, choices, strict=True):
         if quick:
-            experiment = experiments.quick(experiment)
+            sweep = experiments.quick_all(sweep)
         problem = None
         if file in panels.shipped():
-            experiment, problem = panels.with_problem(experiment, data)
-        with progress_line(experiment.name) as progress:
-            panel = runner.run(experiment, out, problem=problem, data=data, threads=threads, cluster=cluster, progress=progress)
-        _show(panel, out / experiment.name)
+            experiment, problem = panels.with_problem(sweep.experiments[0], data)
+            sweep = dataclasses.replace(sweep, experiments=(experiment,))
+        told = partial(_announce, sweep.name, threads, cluster)
+        measured = sweeps.run(
+            sweep, out, problem=problem, data=data, threads=threads, cluster=cluster, watch=progress_line, announce=told
+        )
+        if sweep.several:
+            _show_sweep(sweep.title or sweep.name, measured, out / sweep.name)
+        else:
+            _show(measured[0], out / sweep.name)
+
+
+def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outlook) -> None:
+    """How many parts there are, and roughly how long they will take, before the first is played."""
+    screen = console()
+    screen.print(f"{name}: {ahead}", markup=False, soft_wrap=True)
+    if ahead.tasks:
+        at_work = 1 if cluster else min(cores(threads, of="run"), len(ahead.tasks))
+        where = "of work for one core" if cluster else f"on {at_work} core{'s' * (at_work > 1)}"
+        guess = f"Roughly {_duration(ahead.seconds() / at_work)} {where}: a guess from a short trial."
+        screen.print(guess, markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -83,17 +103,17 @@ def report(
 ) -> None:
     """Make the figure and the summary anew from the folder of a finished run, and from nothing else."""
     from multiduel.engine import figures
-    from multiduel.lab import results
+    from multiduel.lab import results, sweeps
 
     figures.check("regret.png")
-    folders = sorted(path.parent for path in folder.glob(f"*/{results.MANIFEST}"))
-    if (folder / results.MANIFEST).exists() or not folders:
-        folders = [folder]
+    folders = results.folders_in(folder)
     if latex:
         from multiduel.lab import show
 
         print("\n".join(show.latex(results.read(path), regret) for path in folders), end="")
         return
+    if sweeps.is_here(folder):
+        return _show_sweep(*sweeps.read(folder), folder, regret)
     for path in folders:
         _show(results.read(path), path, regret)
     from multiduel.lab.paper import reproduction as paper
@@ -140,17 +160,17 @@ def paper(
     print(f"Wrote {page}")
 
 
-def _find(name: str) -> Experiment:
+def _find(name: str) -> Sweep:
     from multiduel.lab import experiment as experiments
     from multiduel.lab.paper import panels
 
     shipped = panels.shipped()
     if name in shipped:
-        return experiments.load(shipped[name])
+        return experiments.load_all(shipped[name])
     if not name.endswith(".toml") and not Path(name).exists():
         hint = did_you_mean(name, shipped)
         raise BadInput(f"There is no experiment '{name}'.{hint} 'multiduel run --list' lists those that come with it.")
-    return experiments.load(name)
+    return experiments.load_all(name)
 
 
 def _show(panel: Panel, folder: Path, regret: str | None = None) -> None:
@@ -159,7 +179,22 @@ def _show(panel: Panel, folder: Path, regret: str | None = None) -> None:
     paths = show.write(panel, folder, regret=regret)
     screen = console()
     screen.print(show.panel_table(panel, regret))
-    screen.print(f"Wrote {', '.join(path.name for path in paths)} in {folder}", soft_wrap=True)
+    for note in show.notes(panel.showing(regret or panel.experiment.regret)):
+        screen.print(note, markup=False, soft_wrap=True)
+    screen.print(f"Wrote {', '.join(path.name for path in paths)} in {folder}", markup=False, soft_wrap=True)
+
+
+def _show_sweep(title: str, measured: list[Panel], folder: Path, regret: str | None = None) -> None:
+    from multiduel.lab import show, sweeps
+
+    for panel in measured:
+        show.write(panel, folder / panel.experiment.name, regret=regret)
+    compared = sweeps.compared(measured, regret)
+    paths = sweeps.write(title, compared, folder, tag="" if regret in (None, measured[0].experiment.regret) else f"-{regret}")
+    screen = console()
+    screen.print(sweeps.best_table(title, compared))
+    written = f"Wrote {', '.join(path.name for path in paths)} in {folder}, and the same in the folder of each experiment"
+    screen.print(written, markup=False, soft_wrap=True)
 
 
 @contextmanager

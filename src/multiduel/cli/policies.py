@@ -37,13 +37,14 @@ def cite(
     from pathlib import Path
 
     from multiduel.engine.registry import MACHINES, find
-    from multiduel.lab.results import MANIFEST, find_folder
+    from multiduel.lab.results import MANIFEST, find_folder, folders_in
     from multiduel.policies.citations import bibtex
 
     entries: dict[str, None] = {}
     for name in names:
-        results = Path(name, MANIFEST).exists()
-        for policy in [c.policy for c in find_folder(Path(name)).experiment.contenders] if results else [name]:
+        folders = [folder for folder in folders_in(Path(name)) if (folder / MANIFEST).exists()]
+        of_results = (contender.policy for folder in folders for contender in find_folder(folder).experiment.contenders)
+        for policy in of_results if folders else [name]:
             card = MACHINES[policy] if policy in MACHINES else find(policy)
             entries[bibtex(card.cite)] = None
     print("\n\n".join(entry for entry in entries if entry) or "% no paper")

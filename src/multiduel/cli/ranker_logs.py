@@ -12,7 +12,7 @@ import typer
 
 from multiduel.cli.rankers import app
 from multiduel.files import refuse_unwritable, write_whole
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, visible
 
 __all__ = ["app"]
 
@@ -42,7 +42,7 @@ def analyse(
         if path:
             refuse_unwritable(path)
     found = read(log, unit=unit, ties=ties, alpha=alpha, margin=margin, timeout=timeout, bad="skip" if skip_bad else "refuse")
-    print("\n".join([*table(found), *words(found)]))
+    print(visible("\n".join([*table(found), *words(found)])))
     contents: list[tuple[Path | None, Callable[[], str]]] = [
         (out, lambda: page(found, f"Which ranker wins? {log.name}")),
         (figure, lambda: draw(found) + "\n"),
@@ -68,7 +68,7 @@ def replay(
 
     for name in policy:
         bad = "skip" if skip_bad else "refuse"
-        print("\n".join(follow(log, name, slate_size=slate_size, seed=seed, rounds=rounds, bad=bad).words()))
+        print(visible("\n".join(follow(log, name, slate_size=slate_size, seed=seed, rounds=rounds, bad=bad).words())))
 
 
 @app.command("import")

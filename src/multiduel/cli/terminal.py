@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +53,7 @@ class Sentences(TyperGroup):
         try:
             return super().invoke(ctx)
         except BadInput as error:
-            print(error, file=sys.stderr)
+            print(visible(str(error)), file=sys.stderr)
             raise typer.Exit(2) from None
         except MemoryError:
             print("Not enough memory: K arms need several tables of K x K numbers. Try fewer.", file=sys.stderr)
@@ -137,9 +137,14 @@ def progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], Non
 def console() -> Console:
     """As wide as the screen; wide enough for every table where there is none."""
     from rich.console import Console
+    from rich.text import Text
+
+    class Shown(Console):
+        def render_str(self, text: str, **words: Any) -> Text:
+            return super().render_str(visible(text), **words)
 
     width = None if sys.stdout.isatty() else 200
-    return Console(highlight=False, markup=False, emoji=False, width=width)  # names and labels are text, whatever is in them
+    return Shown(highlight=False, markup=False, emoji=False, width=width)  # names and labels are text, whatever is in them
 
 
 def table(*columns: str) -> Table:

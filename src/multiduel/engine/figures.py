@@ -75,8 +75,10 @@ def regret_plot(
         choice("size", size, SIZES)
     picture = Picture(results, title, labels, rivals, lower_bound)
     if hasattr(file, "plot"):  # Axes of the caller's own, in the caller's style
-        check("plot.png", scale)
-        _draw(file, picture, scale, regret)  # type: ignore[arg-type]
+        _refuse([picture], "png", scale, regret)
+        curves = _draw(file, picture, scale, regret)  # type: ignore[arg-type]
+        file.figure.canvas.draw()  # type: ignore[union-attr]
+        _label_ends(file, curves)  # type: ignore[arg-type]
         return None
     wide, high = SIZES.get(size or "", (6.4, 3.6))
     small = {"font.size": 8, "axes.titlesize": 8} if size == "single" else {}
@@ -107,10 +109,7 @@ def small_multiples(
 ) -> Figure | None:
     """Several pictures side by side, ``columns`` of them in a row, each so many inches ``wide`` and ``high``."""
     kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
-    check(f"plot.{kind}", scale)
-    if not pictures or not all(picture.results for picture in pictures):
-        raise BadInput("A plot must show at least 1 result. Got none.")
-    choice("regret", regret, pictures[0].results[0].regrets)
+    _refuse(pictures, kind, scale, regret)
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -120,12 +119,23 @@ def small_multiples(
         mpl.rcdefaults()  # the same figure on every machine
         mpl.rcParams.update(STYLE | (style or {}))
         figure = Figure(figsize=(wide * columns, high * rows), layout="constrained")
-        for place, picture in enumerate(pictures, 1):
-            _draw(figure.add_subplot(rows, columns, place), picture, scale, regret)
+        places = [figure.add_subplot(rows, columns, place) for place in range(1, len(pictures) + 1)]
+        drawn = [_draw(axes, picture, scale, regret) for axes, picture in zip(places, pictures, strict=True)]
+        figure.draw_without_rendering()  # fixes the axes' limits and sizes
+        for axes, curves in zip(places, drawn, strict=True):
+            _label_ends(axes, curves)
         if file is None:
             return figure
         figure.savefig(file, format=kind, dpi=300 if len(pictures) == 1 else 160, metadata=UNDATED[kind])
     return None
+
+
+def _refuse(pictures: Sequence[Picture], kind: str, scale: str, regret: str) -> None:
+    """What cannot be drawn."""
+    check(f"plot.{kind}", scale)
+    if not pictures or not all(picture.results for picture in pictures):
+        raise BadInput("A plot must show at least 1 result. Got none.")
+    choice("regret", regret, pictures[0].results[0].regrets)
 
 
 class _Curve(NamedTuple):
@@ -140,7 +150,8 @@ class _Curve(NamedTuple):
         return self.result.regrets[self.kind].mean(axis=0)  # type: ignore[no-any-return]
 
 
-def _draw(axes: Axes, picture: Picture, scale: str, regret: str) -> None:
+def _draw(axes: Axes, picture: Picture, scale: str, regret: str) -> list[_Curve]:
+    """All but the labels, which need to know where the lines end."""
     results = picture.results
     names = picture.labels or [_name(results, number) for number in range(len(results))]
     curves = [_Curve(result, regret, name) for result, name in zip(results, names, strict=True)]
@@ -163,7 +174,7 @@ def _draw(axes: Axes, picture: Picture, scale: str, regret: str) -> None:
         steps = np.geomspace(max(2.0, _begin(curves) if scale == "log" else 2.0), max(end, 3), 100)
         axes.plot(steps, picture.lower_bound * np.log(steps), color="0.35", linestyle=":", linewidth=1.2)
     _dress(axes, curves, scale, picture.title)
-    _label_ends(axes, curves, [look.colour for look in chosen])
+    return curves
 
 
 def _begin(curves: Sequence[_Curve]) -> float:
@@ -217,9 +228,9 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def _label_ends(axes: Axes, curves: Sequence[_Curve], colours: Sequence[str]) -> None:
+def _label_ends(axes: Axes, curves: Sequence[_Curve]) -> None:
     """Each line's name at its end, in its colour; moved apart where lines end close together, with a leader to the end."""
-    axes.figure.canvas.draw()  # fixes the axes' limits and size
+    colours = [look.colour for look in looks([curve.result.policy for curve in curves])]
     to_share = axes.transData + axes.transAxes.inverted()
     bottom, top = axes.get_ylim()
     last = [float(np.clip(curve.mean[-1], bottom, top)) for curve in curves]
@@ -237,10 +248,10 @@ def _label_ends(axes: Axes, curves: Sequence[_Curve], colours: Sequence[str]) ->
 
 
 def _with_equals(curves: Sequence[_Curve], number: int) -> str:
-    """Its name; if an earlier one is the same in every run, bit by bit, with that one's: only one of their lines can be seen."""
+    """Its name; and a word if an earlier one is the same in every run, bit by bit: only one of their lines can be seen."""
     for curve in curves[:number]:
         if np.array_equal(curve.result.regrets[curve.kind], curves[number].result.regrets[curve.kind]):
-            return f"{curves[number].name} (equals {curve.name})"
+            return f"{curves[number].name} (equal)"
     return curves[number].name
 
 

@@ -14,8 +14,8 @@ from multiduel.arrays import Ints
 # Okabe & Ito's colours, told apart by colour-blind readers too; the yellow, faint on white, comes last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK, OLIVE = COLOURS
-GREY = "#7F7F7F"
-SHAPES = "osDv^<>PXphdH*8"  # Matplotlib's names of shapes that can be filled
+GREY, VIOLET, BROWN = "#7F7F7F", "#6A3D9A", "#8C510A"
+SHAPES = "osD^vP<X>d*phH8"  # Matplotlib's names of shapes that can be filled
 SHAPES_PER_LINE = 5
 DASHED: Any = (0, (5, 1.5))
 
@@ -27,14 +27,14 @@ class Look(NamedTuple):
 
 # The paper's own algorithms have the strongest colours. No two policies have the same colour and the same shape.
 LOOKS = {name: Look(*pair) for name, pair in {
-    "multi-sbm-feedback": (BLUE, "o"), "doubler-bai": (RED, "s"), "multi-sbm": (SKY, "v"), "doubler": (ORANGE, "^"),
+    "multi-sbm-feedback": (BLUE, "o"), "doubler-bai": (RED, "s"), "multi-sbm": (SKY, "v"), "doubler": (BROWN, "^"),
     "if2": (GREEN, "D"), "btm": (PINK, "P"), "savage": (OLIVE, "X"), "scb": (GREY, "*"), "multi-rucb": (RED, "d"),
-    "ind-self-sparring": (BLUE, "8"), "mdb": (GREEN, "h"), "multi-sparring": (PINK, "H"), "rucb": (RED, "<"),
+    "ind-self-sparring": (BLUE, "s"), "mdb": (GREEN, "^"), "multi-sparring": (PINK, "v"), "rucb": (VIOLET, "<"),
     "rmed1": (BLACK, ">"), "dts": (BLUE, "h"), "due-duel": (ORANGE, "p"), "kernel-self-sparring": (SKY, "s"),
-    "sparring": (SKY, "D"), "dts+": (BLUE, "H"), "rmed2": (BLACK, "s"), "rmed2fh": (BLACK, "o"), "if1": (GREEN, "s"),
+    "sparring": (SKY, "D"), "dts+": (BLUE, "P"), "rmed2": (BLACK, "s"), "rmed2fh": (BLACK, "o"), "if1": (GREEN, "s"),
     "versatile-db": (PINK, "*"), "merge-rucb": (RED, "v"), "ws-w": (OLIVE, "o"), "ws-s": (OLIVE, "s"),
     "beat-the-mean-pac": (PINK, "X"), "merge-dts": (BLUE, "^"), "ecw-rmed": (BLACK, "D"), "knockout": (GREY, "o"),
-    "seebs": (GREY, "s"), "borda": (ORANGE, "X"), "ccb": (GREEN, "^"), "cw-rmed": (BLACK, "P"), "challengers": (ORANGE, "*"),
+    "seebs": (GREY, "s"), "borda": (ORANGE, "X"), "ccb": (GREEN, "*"), "cw-rmed": (BLACK, "P"), "challengers": (ORANGE, "*"),
     "uniform": (GREY, "v"),
 }.items()}  # fmt: skip
 
@@ -49,7 +49,7 @@ def looks(policies: Sequence[str]) -> list[Look]:
     """Of the lines of one figure.
 
     >>> looks(["rucb", "btm", "rucb"])
-    [Look(colour='#D55E00', shape='<'), Look(colour='#CC79A7', shape='P'), Look(colour='#db8a4b', shape='>')]
+    [Look(colour='#6A3D9A', shape='<'), Look(colour='#CC79A7', shape='P'), Look(colour='#9274b3', shape='X')]
     """
     chosen, taken = [], {look(policy).shape for policy in policies}
     for number, policy in enumerate(policies):

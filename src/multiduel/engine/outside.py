@@ -205,7 +205,8 @@ def receive(sent: Parcel) -> PolicySpec | MachineSpec:
         try:
             return _card(_module(sent.address), sent)
         except BadInput as error:
-            raise BadInput(f"{error} Install its package where the workers are, as it is here.") from None
+            reason = str(error).partition(" A file is named")[0]  # nobody here named anything
+            raise BadInput(f"{reason} Install its package where the workers are, as it is here.") from None
     if sent not in _received:
         folder = tempfile.TemporaryDirectory(prefix="multiduel-")
         for name, content in sent.files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -173,6 +174,12 @@ class Result:
         }
 
 
+def _png(figure: Any) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=120)
+    return file.getvalue()
+
+
 class Results(list[Result]):
     """What several policies did on the same problem with the same luck: a list of results, that shows as a table.
 
@@ -210,7 +217,10 @@ class Results(list[Result]):
         (column)."""
         from multiduel.engine.figures import regret_plot
 
-        return regret_plot(self, file, **looks)
+        figure: Any = regret_plot(self, file, **looks)
+        if figure is not None:
+            figure._repr_png_ = lambda: _png(figure)  # a notebook shows it, which knows only pyplot's figures by itself
+        return figure
 
     def save(self, path: Any) -> None:
         """Write the columns (.csv, .parquet) or the main numbers (.json)."""

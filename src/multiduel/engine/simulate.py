@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
 
 from multiduel.arrays import Ints
+from multiduel.engine.bars import watching
 from multiduel.engine.closing import CYCLE, OPEN, WINNER, Watched
 from multiduel.engine.play import KINDS
 from multiduel.engine.registry import describe, feature_table, find, resolve
@@ -147,23 +147,6 @@ def _simulate(
         compile_seconds=measurement.compile_seconds,
         settlement=_settlement(plan, measurement) if until else None,
     )
-
-
-@contextmanager
-def watching(progress: Any, name: str) -> Iterator[Callable[[float], None] | None]:
-    """The function to call with the share played: the caller's, that of a bar in terminal or notebook, or none."""
-    if progress is None or progress is False or callable(progress):
-        yield progress or None
-        return
-    if progress is not True:
-        raise BadInput(f"'progress' of 'simulate' must be True, False or a function. Got {shortened(progress)}.")
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns) as bars:
-        task = bars.add_task(name, total=1.0)
-        yield lambda share: bars.update(task, completed=share)
-        bars.update(task, completed=1.0)
 
 
 def _settlement(plan: Plan, measurement: Measurement) -> Settlement:

@@ -22,14 +22,20 @@ PATIENCE = 60.0  # seconds without any worker before we give up
 KEPT = "Finished parts are kept: run it again to go on."
 
 
-def on_cluster(tasks: list[Task], address: str, *, workers: int) -> Played:
-    """Play the tasks on the cluster at ``address``; "local" starts one of so many ``workers``, each a process."""
+def check_address(address: str) -> Any:
+    """Dask, if it is there and this may be one of its clusters."""
     try:
         import distributed
     except ImportError:
         raise BadInput("A cluster needs Dask, which is not installed. Try: pip install 'multiduel[cluster]'") from None
     if address != "local" and "://" not in address:
         raise BadInput(f"'cluster' must be local or an address such as tcp://10.0.0.1:8786. Got '{address}'.")
+    return distributed
+
+
+def on_cluster(tasks: list[Task], address: str, *, workers: int) -> Played:
+    """Play the tasks on the cluster at ``address``; "local" starts one of so many ``workers``, each a process."""
+    distributed = check_address(address)
     with ExitStack() as stack:
         stack.enter_context(_quiet())
         client = stack.enter_context(_connect(distributed, address, workers, stack))
@@ -74,7 +80,23 @@ def _connect(distributed: Any, address: str, workers: int, stack: ExitStack) -> 
     except TimeoutError:
         client.close()
         raise BadInput(f"The cluster at '{address}' has no workers. Start some: dask worker {address}") from None
+    try:
+        _look_for_multiduel(client, address)
+    except BadInput:
+        client.close()
+        raise
     return client
+
+
+def _look_for_multiduel(client: Any, address: str) -> None:
+    """A worker that cannot import multiduel dies of its first task without a word to us, so it is asked before."""
+    answers = client.run(eval, "__import__('multiduel').__version__", on_error="return")
+    lacking = [worker for worker, answer in answers.items() if isinstance(answer, BaseException)]
+    if lacking:
+        raise BadInput(
+            f"{len(lacking)} of the {len(answers)} workers at '{address}' cannot import multiduel ({lacking[0]} says: "
+            f"{answers[lacking[0]]}). Install it there, as it is here."
+        )
 
 
 def _collect(distributed: Any, client: Any, where: dict[Any, Task], address: str) -> Played:

@@ -35,6 +35,7 @@ class Table:
 class Picture:
     file: Path
     caption: str
+    narrow: Path | None = None  # the same, to be read on a narrow screen
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Fold:
 
 
 Block = Heading | Text | Table | Picture | Fold
+NARROW = "max-width: 640px"  # a screen for one column
 MARKS = {"holds": "good", "fails": "bad", "open": "dim", "vacuous": "dim"}  # by the first word of a cell, up to its colon
 
 
@@ -93,14 +95,21 @@ def _html(block: Block) -> str:
         inside = "\n".join(_html(each) for each in block.blocks)
         return f"<details><summary>{_inline(block.summary)}</summary>\n{inside}\n</details>"
     if isinstance(block, Picture):
-        data = base64.b64encode(block.file.read_bytes()).decode()
-        kind = "svg+xml" if block.file.suffix == ".svg" else "png"
         words = html.escape(block.caption)
-        return f'<figure><img alt="{words}" src="data:image/{kind};base64,{data}"><figcaption>{words}</figcaption></figure>'
+        image = f'<img alt="{words}" src="{_data(block.file)}">'
+        if block.narrow is None:
+            return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
+        source = f'<source media="({NARROW})" srcset="{_data(block.narrow)}">'
+        return f'<figure class="fits"><picture>{source}{image}</picture><figcaption>{words}</figcaption></figure>'
     head = "".join(f"<th{_align(block, k)}>{_inline(cell)}</th>" for k, cell in enumerate(block.head))
     rows = "".join(f"<tr>{''.join(_cell(block, k, cell) for k, cell in enumerate(row))}</tr>\n" for row in block.rows)
     table = f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
     return f"<details><summary>{_inline(block.folded)}</summary>{table}</details>" if block.folded else table
+
+
+def _data(file: Path) -> str:
+    kind = "svg+xml" if file.suffix == ".svg" else "png"
+    return f"data:image/{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
 
 
 def _cell(block: Table, column: int, cell: str) -> str:
@@ -148,8 +157,9 @@ th { border-bottom: 1.5px solid #8b949e; font-weight: 600; } td { border-bottom:
 .middling { background: #fdf0c9; color: #6a5200; } .dim { background: #eaedf0; color: #444c56; }
 code { font-size: 12.5px; background: #f3f4f6; padding: .05em .3em; border-radius: 3px; }
 details { margin: .4rem 0; } summary { cursor: pointer; color: #0072b2; font-size: 13px; }
-@media (max-width: 640px) { main { padding: .5rem .8rem 3rem; } nav { position: static; padding: .5rem .8rem; }
-  h1 { font-size: 1.3rem; } td, th { padding-right: .5rem; }
-  figure { overflow-x: auto; } figure img { max-width: none; width: 760px; } }
+@media (NARROW) { main { padding: .5rem .8rem 3rem; } nav { position: static; padding: .5rem .8rem; }
+  h1 { font-size: 1.3rem; } td, th { padding-right: .5rem; } td { min-width: 4.5rem; } td:first-child { min-width: 9rem; }
+  td:last-child:not(.n, :first-child) { min-width: 13rem; }
+  figure { overflow-x: auto; } figure img { max-width: none; width: 760px; } figure.fits img { width: 100%; } }
 @media print { nav { display: none; } details > * { display: block; } }
-""".strip()
+""".strip().replace("NARROW", NARROW)

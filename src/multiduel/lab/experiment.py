@@ -39,7 +39,7 @@ from multiduel.files import read_text
 from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.lab import problem as problem_tables
-from multiduel.lab.sweep import swept
+from multiduel.lab.sweep import kebab, members, swept
 from multiduel.problems import BENCHMARKS
 
 # What would only fill the memory is refused.
@@ -154,21 +154,54 @@ def _rounds(marks: int | tuple[int, ...], horizon: int, spacing: str) -> Ints:
     return np.unique(spaced.astype(np.int64).clip(1, horizon))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """Experiments that differ in their problem or in their slate size, as one file says; of most files it is only one."""
+
+    name: str  # the folder of theirs
+    title: str = ""
+    experiments: tuple[Experiment, ...]
+
+    @property
+    def several(self) -> bool:
+        return len(self.experiments) > 1
+
+
 def load(path: str | os.PathLike[str]) -> Experiment:
     """The experiment in a TOML file. A file it names is looked for beside it."""
     return parse(read_text(path), path)
 
 
+def load_all(path: str | os.PathLike[str]) -> Sweep:
+    """The experiments in a TOML file."""
+    return parse_all(read_text(path), path)
+
+
 def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
     """The experiment in a TOML text; ``where`` is the file it is from, for its name and for error sentences."""
+    sweep = parse_all(text, where)
+    if sweep.several:
+        raise BadInput(f"'{where}' must be one experiment. Got a sweep of {len(sweep.experiments)}: 'load_all' takes it.")
+    return sweep.experiments[0]
+
+
+def parse_all(text: str, where: str | os.PathLike[str]) -> Sweep:
+    """The experiments in a TOML text: one, or as many as its lists and problems make."""
     table = _table(text, where, ())
     table["name"] = table.get("name", Path(where).stem)
-    if isinstance(table.get("contenders"), list):
-        try:
+    try:
+        if isinstance(table.get("contenders"), list):
             table["contenders"] = [contender for entry in table["contenders"] for contender in swept(entry)]
-        except BadInput as error:
-            raise BadInput(f"'{where}': {error}") from None
-    return from_json(table, where)
+        found = members(table)
+    except BadInput as error:
+        raise BadInput(f"'{where}': {error}") from None
+    if len(found) == 1:
+        one = from_json(found[0][1], where)
+        return Sweep(name=one.name, title=one.title, experiments=(one,))
+    from_json(found[0][1], where)  # its name and title are refused as they stand in the file
+    title = table.get("title") or table["name"]
+    named = ({**own, "name": kebab(words), "title": f"{title}: {words}", "short": words} for words, own in found)
+    return Sweep(name=table["name"], title=table.get("title", ""), experiments=tuple(from_json(own, where) for own in named))
 
 
 def _table(text: str, where: str | os.PathLike[str], users: tuple[Path, ...]) -> dict[str, Any]:
@@ -177,9 +210,14 @@ def _table(text: str, where: str | os.PathLike[str], users: tuple[Path, ...]) ->
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a TOMLDecodeError, a number of thousands of digits, brackets without end
         raise BadInput(f"'{where}' is not TOML: {error}.") from None
-    folder, problem, contenders = Path(where).parent, table.get("problem"), table.get("contenders")
-    if isinstance(problem, dict) and problem.get("kind") == "csv" and isinstance(problem.get("file"), str):
-        problem["file"] = str(folder / problem["file"])
+    folder, contenders, several = Path(where).parent, table.get("contenders"), table.get("problems")
+    for problem in (table.get("problem"), *(several if isinstance(several, list) else ())):
+        if isinstance(problem, dict) and problem.get("kind") == "csv":
+            file = problem.get("file")
+            if isinstance(file, str):
+                problem["file"] = str(folder / file)
+            elif isinstance(file, list) and all(isinstance(each, str) for each in file):
+                problem["file"] = [str(folder / each) for each in file]
     for contender in contenders if isinstance(contenders, list) else ():
         policy = contender.get("policy") if isinstance(contender, dict) else None
         if isinstance(policy, str) and is_address(policy):
@@ -194,6 +232,8 @@ def _table(text: str, where: str | os.PathLike[str], users: tuple[Path, ...]) ->
         raise BadInput(f"'{where}': its base '{base}' is based on itself.")
     below = _table(read_text(path), path, (*users, Path(os.path.abspath(where))))
     below.pop("name", None)
+    if "problem" in table or "problems" in table:
+        below = {name: value for name, value in below.items() if name not in ("problem", "problems")}
     return {**below, **table, **_contenders(below.get("contenders"), contenders)}
 
 
@@ -216,6 +256,13 @@ def from_json(table: Mapping[str, Any], where: str | os.PathLike[str]) -> Experi
         return _experiment(dict(table))
     except BadInput as error:
         raise BadInput(f"'{where}': {error}") from None
+
+
+def quick_all(sweep: Sweep) -> Sweep:
+    """A small version of a sweep; its experiments keep their names, in a folder of another."""
+    small = (dataclasses.replace(quick(each), name=each.name, title=each.title) for each in sweep.experiments)
+    experiments = tuple(small) if sweep.several else (quick(sweep.experiments[0]),)
+    return dataclasses.replace(sweep, name=f"{sweep.name}{QUICK}", experiments=experiments)
 
 
 def quick(experiment: Experiment) -> Experiment:

@@ -266,6 +266,12 @@ def read(folder: str | Path) -> Panel:
     return find_folder(Path(folder)).panel()
 
 
+def folders_in(path: Path) -> list[Path]:
+    """The folder itself, if it is an experiment's; or those in it, such as a sweep's."""
+    inside = sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}"))
+    return [path] if (path / MANIFEST).exists() or not inside else inside
+
+
 def find_folder(path: Path) -> Folder:
     """An experiment's folder that is there."""
     manifest = _read_manifest(path)
@@ -279,11 +285,11 @@ def find_folder(path: Path) -> Folder:
     return Folder(path, experiment, problem, manifest["provenance"], manifest["block"])
 
 
-def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
-    """A new folder, or the one there if it is of the same experiment; then titles and labels follow the new ones."""
+def plan_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
+    """The folder of an experiment, as it will be. One that is there must be of the same experiment, or of one that grows into
+    it. Nothing is written."""
     needed()
-    described = problem.to_json()
-    origin = provenance(experiment, described)
+    origin = provenance(experiment, problem.to_json())
     if os.path.isdir(path) and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         raise BadInput(f"'{path}' cannot be written: Permission denied.")
     if os.path.exists(path / MANIFEST):
@@ -293,9 +299,14 @@ def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: 
         block = old["block"]
     elif os.path.isdir(path) and any(not is_draft(entry, MANIFEST) for entry in os.scandir(path)):
         raise BadInput(f"'{path}' holds files that are not results of an experiment. {OTHER}")
-    folder = Folder(path, experiment, problem, origin, block or runs_per_part(experiment.runs))
-    manifest = {"format": FORMAT, "experiment": experiment.to_json(), "problem": described}
-    text = json.dumps({**manifest, "block": folder.block, "provenance": origin}, indent=1, allow_nan=False)
+    return Folder(path, experiment, problem, origin, block or runs_per_part(experiment.runs))
+
+
+def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
+    """A new folder, or the one there if it is of the same experiment; then titles and labels follow the new ones."""
+    folder = plan_folder(path, experiment, problem, block=block)
+    manifest = {"format": FORMAT, "experiment": experiment.to_json(), "problem": problem.to_json()}
+    text = json.dumps({**manifest, "block": folder.block, "provenance": folder.provenance}, indent=1, allow_nan=False)
     parts.write_file(path / MANIFEST, text.encode() + b"\n")
     problems.write_csv(problem, path / PROBLEM)
     for place in (path, path / PARTS):

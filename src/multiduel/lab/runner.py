@@ -29,8 +29,7 @@ from multiduel.problems import Problem
 Progress = Callable[[float, float], None]  # rounds played, rounds in all
 
 
-@one_at_a_time
-def run(
+def run_held(
     experiment: Experiment,
     out: Path,
     *,
@@ -53,15 +52,7 @@ def run(
     if quick:
         experiment = experiments.quick(experiment)
     at_work = cores(threads, of="run")
-    if problem is None:
-        problem = problem_tables.resolve(experiment.problem, data)
-    elif experiment.problem["kind"] != "given":
-        raise BadInput(
-            f"'problem' can be handed over where the experiment's is of kind 'given'. Got one of '{experiment.problem['kind']}'."
-        )
-    problem.benchmark_gaps(experiment.benchmark)  # refused before anything is written, as are features of other arms
-    for contender in experiment.contenders:
-        contender.check_features(problem.n_arms)
+    problem = problem_of(experiment, problem, data)
     folder = make_folder(Path(out) / experiment.name, experiment, problem, block=block)
     at_hand = list(known)
     tasks = []
@@ -88,6 +79,23 @@ def run(
                     done = sum(shares[each.block] * each.rounds for each in tasks)
                     progress(done, sum(each.rounds for each in tasks))
     return folder.finish()
+
+
+run = one_at_a_time(run_held)  # by who does not hold the folder yet
+
+
+def problem_of(experiment: Experiment, problem: Problem | None = None, data: Path | None = None) -> Problem:
+    """The problem that will be played; refused if the experiment does not go with it, before anything is written."""
+    if problem is None:
+        problem = problem_tables.resolve(experiment.problem, data)
+    elif experiment.problem["kind"] != "given":
+        raise BadInput(
+            f"'problem' can be handed over where the experiment's is of kind 'given'. Got one of '{experiment.problem['kind']}'."
+        )
+    problem.benchmark_gaps(experiment.benchmark)
+    for contender in experiment.contenders:
+        contender.check_features(problem.n_arms)
+    return problem
 
 
 def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: Iterable[Panel]) -> Result | None:

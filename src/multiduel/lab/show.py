@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,12 @@ from multiduel.engine import figures
 from multiduel.engine.result import Result
 from multiduel.files import whole_file, write_whole
 from multiduel.inputs import BadInput, choice
+from multiduel.lab import document
+from multiduel.lab.comparison import compare
+from multiduel.lab.document import Block, Heading, Picture, Text
+from multiduel.lab.document import Table as TableBlock
 from multiduel.lab.results import Panel
+from multiduel.lab.statistics import number
 
 
 def heading(panel: Panel) -> str:
@@ -56,46 +61,53 @@ def numbers(panel: Panel) -> dict[str, Any]:
     }
 
 
-def markdown(panel: Panel, figure: str = "regret.svg") -> str:
-    """A page with the figure, a file beside it, and a line per contender."""
+def blocks(panel: Panel, figure: Path, narrow: Path) -> list[Block]:
+    """A page with the figure and a line per contender."""
     experiment, facts = panel.experiment, numbers(panel)
-    out = [
-        f"# {heading(panel)}",
-        "",
+    where = (
         f"{panel.problem.label}. T = {experiment.horizon:,}, seed {experiment.seed}; regret: {experiment.regret}, "
-        f"against the best by {experiment.benchmark}, at the last checkpoint, round {int(experiment.marks()[-1]):,}.",
-        "",
-        f"![Regret over rounds]({figure})",
-        "",
-        "| contender | m | runs | mean regret | 95% interval | std | median | 5% to 95% | winner found | seconds |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
+        f"against the best by {experiment.benchmark}, at the last checkpoint, round {int(experiment.marks()[-1]):,}."
+    )
+    head = ["contender", "m", "runs", "mean regret", "95% interval", "std", "median", "5% to 95%", "winner found", "seconds"]
+    rows = []
     for line in facts["contenders"]:
         interval, std, winner_share = line["interval_95"], line["std"], line["found_winner"]
         low, median, high = line["quantiles_5_50_95"]
-        cells = [
-            line["label"],
-            str(line["slate_size"]),
-            str(line["runs"]),
-            _number(line["mean"]),
-            f"{_number(interval[0])} to {_number(interval[1])}" if interval else "-",
-            "-" if std is None else _number(std),
-            _number(median),
-            f"{_number(low)} to {_number(high)}",
-            "-" if winner_share is None else f"{winner_share:.0%}",
-            f"{line['seconds']:.2f}",
-        ]
-        out.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
-    out += ["", *(f"{one} and {other} are equal in every run, bit by bit." for one, other in equals(panel))]
-    versions = ", ".join(f"{name} {version}" for name, version in panel.provenance["packages"].items())
-    out += [
-        "",
-        "Intervals are Student's t over runs; seconds are those of all runs together, compiling not counted.",
-        "",
-        f"multiduel {panel.provenance['version']}; {versions}. Fingerprint {panel.provenance['fingerprint']}.",
-        "",
+        rows.append(
+            [
+                line["label"],
+                str(line["slate_size"]),
+                str(line["runs"]),
+                number(line["mean"]),
+                f"{number(interval[0])} to {number(interval[1])}" if interval else "-",
+                "-" if std is None else number(std),
+                number(median),
+                f"{number(low)} to {number(high)}",
+                "-" if winner_share is None else f"{winner_share:.0%}",
+                f"{line['seconds']:.2f}",
+            ]
+        )
+    return [
+        Heading(heading(panel), 1),
+        Text(where),
+        Picture(figure, "Mean regret over rounds; bands are 95% intervals of the mean.", narrow),
+        TableBlock(head, rows, numeric=range(1, len(head))),
+        *(Text(note) for note in notes(panel)),
+        Text("Intervals are Student's t over runs; seconds are those of all runs together, compiling not counted."),
+        Text(origin(panel)),
     ]
-    return "\n".join(out)
+
+
+def notes(panel: Panel) -> list[str]:
+    """What the table does not say by itself: who is best, and who is the same."""
+    compared = compare(panel)
+    best = [] if len(panel.lines) == 1 else [f"Least mean regret: {compared.best.line.label}, {compared.verdict}."]
+    return best + [f"{one} and {other} are equal in every run, bit by bit." for one, other in equals(panel)]
+
+
+def origin(panel: Panel) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in panel.provenance["packages"].items())
+    return f"multiduel {panel.provenance['version']}; {versions}. Fingerprint {panel.provenance['fingerprint']}."
 
 
 def equals(panel: Panel) -> list[tuple[str, str]]:
@@ -111,11 +123,11 @@ def latex(panel: Panel, regret: str | None = None) -> str:
     least = min(end.mean for end in ends)
     rows = []
     for line, end in zip(panel.lines, ends, strict=True):
-        mean = f"\\textbf{{{_number(end.mean)}}}" if end.mean == least else _number(end.mean)
+        mean = f"\\textbf{{{number(end.mean)}}}" if end.mean == least else number(end.mean)
         several = line.result.runs > 1
-        interval = f"[{_number(end.low)}, {_number(end.high)}]" if several else "--"
+        interval = f"[{number(end.low)}, {number(end.high)}]" if several else "--"
         cells = (_tex(line.label), str(line.result.slate_size), str(line.result.runs), mean, interval)
-        rows.append(" & ".join((*cells, _number(end.std) if several else "--")) + r" \\")
+        rows.append(" & ".join((*cells, number(end.std) if several else "--")) + r" \\")
     experiment = panel.experiment
     end_of_it = f"cumulative {experiment.regret} regret at round {int(experiment.marks()[-1]):,}"
     caption = f"{heading(panel)}. {panel.problem.label}; {end_of_it}."
@@ -143,6 +155,12 @@ def _tex(text: str) -> str:
     return "".join(letters.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
 
 
+def picture(panel: Panel, title: str) -> figures.Picture:
+    """The panel as it is drawn."""
+    contenders = panel.experiment.contenders
+    return figures.Picture(panel.results, title, [each.label for each in contenders], [each.rival for each in contenders])
+
+
 def write(panel: Panel, folder: Path, *, regret: str | None = None) -> list[Path]:
     """Write figure and summaries into the experiment's folder, each whole or not at all.
 
@@ -150,28 +168,46 @@ def write(panel: Panel, folder: Path, *, regret: str | None = None) -> list[Path
     """
     tag = "" if regret in (None, panel.experiment.regret) else f"-{regret}"
     panel = panel.showing(regret or panel.experiment.regret)
-    contenders = panel.experiment.contenders
-    looks: dict[str, Any] = {
-        "title": heading(panel),
-        "labels": [contender.label for contender in contenders],
-        "rivals": [contender.rival for contender in contenders],
-        "regret": panel.experiment.regret,
-    }
-    paths = [folder / name for name in (f"regret{tag}.png", f"regret{tag}.svg", f"summary{tag}.md", f"summary{tag}.json")]
-    texts = (markdown(panel, paths[1].name), json.dumps(numbers(panel), indent=1, allow_nan=False) + "\n")
+    return write_page(
+        folder,
+        tag,
+        [picture(panel, heading(panel))],
+        panel.experiment.regret,
+        lambda wide, narrow: blocks(panel, wide, narrow),
+        numbers(panel),
+    )
+
+
+def write_page(
+    folder: Path,
+    tag: str,
+    pictures: Sequence[figures.Picture],
+    regret: str,
+    page: Callable[[Path, Path], list[Block]],
+    facts: dict[str, Any],
+) -> list[Path]:
+    """A figure as PNG and SVG, and in one narrow column; a page that shows it, as Markdown and HTML; and its numbers."""
+    png, svg, narrow, *texts = paths = [
+        folder / name.format(tag)
+        for name in ("regret{}.png", "regret{}.svg", "regret{}-narrow.svg", "summary{}.md", "summary{}.html", "summary{}.json")
+    ]
+    one = len(pictures) == 1
+    wide: dict[str, Any] = {"columns": 1, "wide": 6.4, "high": 3.6} if one else {"columns": 2}
     try:
-        for path in paths[:2]:
+        for path, looks in ((png, wide), (svg, wide), (narrow, {"columns": 1, "style": {"font.size": 10}})):
             with whole_file(path) as draft:
-                figures.regret_plot(panel.results, draft, kind=path.suffix[1:], **looks)
-        for path, text in zip(paths[2:], texts, strict=True):
+                figures.small_multiples(pictures, draft, kind=path.suffix[1:], regret=regret, **looks)
+        written = page(svg, narrow)
+        contents = (
+            document.markdown(written, folder),
+            document.page(written, heading=str(next(each.text for each in written if isinstance(each, Heading)))),
+            json.dumps(facts, indent=1, allow_nan=False) + "\n",
+        )
+        for path, text in zip(texts, contents, strict=True):
             write_whole(path, text)
     except BadInput as error:
         raise BadInput(f"{error} The results are kept.") from None
     return paths
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 class _End(NamedTuple):
@@ -217,11 +253,11 @@ def results_table(results: Sequence[Result], *, labels: Sequence[str] = (), regr
         table.add_row(
             name,
             str(min(result.slate_size, result.problem["n_arms"])),
-            _number(end.mean),
-            f"{_number(end.low)} to {_number(end.high)}" if several else "-",
-            _number(end.std) if several else "-",
-            _number(end.median),
-            f"{_number(end.at_5)} to {_number(end.at_95)}" if several else "-",
+            number(end.mean),
+            f"{number(end.low)} to {number(end.high)}" if several else "-",
+            number(end.std) if several else "-",
+            number(end.median),
+            f"{number(end.at_5)} to {number(end.at_95)}" if several else "-",
             f"{result.seconds:.2f}",
             f"{result.compile_seconds:.2f}",
         )

@@ -27,6 +27,7 @@ from multiduel.inputs import BadInput
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
+FEWEST_RUNS = 20  # behind any verdict
 Statistic = Callable[[Floats], Floats]  # samples[..., runs] -> values[...]
 
 

@@ -167,6 +167,12 @@ def is_strongly_transitive(P: ArrayLike) -> bool:
     True
     """
     matrix = square(P)
+    order = np.argsort(-copeland_scores(matrix))
+    if is_total_order(matrix):  # then a, b, c stand in this order, and the largest of all b before, or after, is enough: O(K^2)
+        ranked = np.triu(matrix[np.ix_(order, order)], k=1)
+        row_so_far = np.maximum.accumulate(ranked, axis=1)
+        column_so_far = np.maximum.accumulate(ranked[::-1], axis=0)[::-1]
+        return not np.any(np.triu(np.maximum(row_so_far, column_so_far) - ranked, k=1) > ROUNDING)
     for b in range(len(matrix)):
         above = np.flatnonzero(matrix[:, b] > 0.5)
         below = np.flatnonzero(matrix[b] > 0.5)
@@ -212,16 +218,25 @@ def kl(p: float, q: float) -> float:
         raise BadInput(f"'p' and 'q' of 'kl' must be between 0 and 1. Got {p} and {q}.")
     if abs(p - q) < 1e-8 * min(q, 1 - q):  # where the two parts cancel to their last digits
         return (p - q) ** 2 / (2 * q * (1 - q))
-    return _kl_part(p, q) + _kl_part(1 - p, 1 - q)
+    return _kl_part(p, q, p - q) + _kl_part(1 - p, 1 - q, q - p)
 
 
-def _kl_part(p: float, q: float) -> float:
+def kl_to_half(p: Floats) -> Floats:
+    """kl(p, 1/2) of a whole array."""
+    d = 2.0 * np.asarray(p, dtype=np.float64) - 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nats = 0.5 * ((1.0 + d) * np.log1p(d) + (1.0 - d) * np.log1p(-d))
+    nats = np.where(np.abs(d) < 1e-8, 0.5 * d * d, nats)  # where the two parts cancel to their last digits
+    return np.where(np.abs(d) >= 1.0, math.log(2.0), nats)
+
+
+def _kl_part(p: float, q: float, apart: float) -> float:
     if p == 0:
         return 0.0
     if q == 0:
         return math.inf
-    near = abs(p - q) < q / 2  # log1p keeps a small difference, log a small p or q
-    return p * math.log1p((p - q) / q) if near else p * (math.log(p) - math.log(q))
+    near = abs(apart) < q / 2  # log1p keeps a small difference, log a small p or q
+    return p * math.log1p(apart / q) if near else p * (math.log(p) - math.log(q))
 
 
 def komiyama_lower_bound(P: ArrayLike) -> float:
@@ -235,8 +250,7 @@ def komiyama_lower_bound(P: ArrayLike) -> float:
     """
     matrix = square(P)
     D = gaps(matrix)
-    total = 0.0
-    for i in np.flatnonzero(D > 0):
-        stronger = np.flatnonzero(matrix[i] < 0.5)
-        total += min((D[i] + D[j]) / (2 * kl(float(matrix[i, j]), 0.5)) for j in stronger)
-    return float(total)
+    nats = kl_to_half(matrix)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cost = np.where(matrix < 0.5, (D[:, None] + D[None, :]) / (2.0 * nats), np.inf)
+    return float(cost.min(axis=1)[D > 0].sum())

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multiduel.arrays import Floats
 from multiduel.inputs import BadInput
-from multiduel.theory.matrix import gaps, kl
+from multiduel.theory.matrix import gaps, kl_to_half
 
 FEW_SLATES = 1_500_000  # up to so many slates (24 arms, 8 at once), all are looked at and the bound is exact
 CLOSE = 1e-9
@@ -76,7 +76,7 @@ def multi_dueling_lower_bound(P: ArrayLike, slate_size: int) -> SlateBound:
     m = min(slate_size, K)
     if K == 1:
         return SlateBound(0.0, 0.0, True, ())
-    info = np.array([[kl(float(p), 0.5) if p < 0.5 else 0.0 for p in row] for row in matrix])  # info[i, j]: against i, by j
+    info = np.where(matrix < 0.5, kl_to_half(matrix), 0.0)  # info[i, j]: against i, by j
     others = [i for i in range(K) if i != best]
     exact = sum(math.comb(K, size) for size in range(2, m + 1)) <= FEW_SLATES
     known = _Slates(D, info)

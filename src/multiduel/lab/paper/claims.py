@@ -288,7 +288,7 @@ def _bounds(panels: Panels, id: str, names: Iterable[str], theorem: Theorem, rea
         panel = panels[name]
         bound = theorem(panel.problem.matrix, panel.experiment)
         line = panel.line(id)
-        topic = _topic(panel, id, line.label, reading)
+        topic = _topic(panel, id, f"{line.label} / its bound", reading)
         if math.isinf(bound.raw):
             why = bound.notes[-1] if not bound.capped else bound.notes[-2]
             nothing = comparison(topic, Estimate(0.0, -math.inf, math.inf, line.result.runs), BELOW, why)

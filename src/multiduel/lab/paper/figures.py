@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.engine.figures import STYLE, plain, plain_ticks
+from multiduel.engine.figures import STYLE, Picture, plain, plain_ticks, small_multiples
 from multiduel.engine.looks import look, places_of_shapes
 from multiduel.engine.registry import find
 from multiduel.files import whole_file
@@ -32,7 +32,8 @@ DASH: dict[str, Any] = {
     "rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2)), "due-duel": (0, (3, 1)),
 }  # fmt: skip
 MARKERS = "osD^vP"
-DECADES = 3  # of rounds on a logarithmic axis
+DECADES = 2  # of rounds on a logarithmic axis: before, all curves of a panel are one
+NARROW = "-narrow"  # after the name of a figure for narrow screens
 
 
 def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
@@ -44,8 +45,12 @@ def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
     with _style():
         picture = figure()
         picture.set_dpi(160)
-        with whole_file(png) as draft:
-            FigureCanvasAgg(picture).print_png(draft, metadata={"Software": None})  # type: ignore[no-untyped-call]
+        if name.endswith(NARROW):  # only for the page
+            picture.draw_without_rendering()
+            del paths[0]
+        else:
+            with whole_file(png) as draft:
+                FigureCanvasAgg(picture).print_png(draft, metadata={"Software": None})  # type: ignore[no-untyped-call]
         picture.set_layout_engine("none")  # it is laid out by now
         with whole_file(svg) as draft:
             FigureCanvasSVG(picture).print_svg(draft, metadata={"Date": None})  # type: ignore[no-untyped-call]
@@ -71,11 +76,11 @@ def _grid(count: int, *, columns: int, height: float, width: float = 3.6) -> tup
     return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))[:count]
 
 
-def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3) -> Figure:
+def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3, decades: int = DECADES) -> Figure:
     """Mean regret over rounds, a panel per problem, one legend for all."""
     figure, places = _grid(len(panels), columns=columns, height=2.9)
     for axes, panel in zip(places, panels, strict=True):
-        _regret_panel(axes, panel, scale)
+        _regret_panel(axes, panel, scale, decades)
     for place, axes in enumerate(places):
         axes.set_ylabel("cumulative regret" if place % columns == 0 else "")
         axes.set_xlabel("round" if place >= len(places) - columns else "")
@@ -83,13 +88,23 @@ def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3) -> Fig
     return figure
 
 
-def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
+def narrow_regret(panels: Sequence[Panel], scale: str = "log") -> Figure:
+    """The same in one column, to be read on a narrow screen: names at the lines' ends instead of a legend far below."""
+    pictures = []
+    for panel in panels:
+        contenders = panel.experiment.contenders
+        names, rivals = [each.label for each in contenders], [each.rival for each in contenders]
+        pictures.append(Picture([line.result for line in panel.lines], title(panel), names, rivals))
+    return small_multiples(pictures, scale=scale, columns=1, high=3.4)  # type: ignore[return-value]
+
+
+def _regret_panel(axes: Axes, panel: Panel, scale: str, decades: int) -> None:
     for line in panel.lines:
         rounds, mean = line.result.checkpoints, line.regret.mean(axis=0)
         low, high = band(line.regret)
         floor = max(float(mean[mean > 0].min(initial=np.inf)) / 3, 1e-3) if scale == "log" and (mean > 0).any() else 0.0
         shown = np.where(mean > 0, mean, np.nan) if scale == "log" else mean
-        axes.plot(rounds, shown, **_look(line), **_shapes(panel, line, scale))
+        axes.plot(rounds, shown, **_look(line), **_shapes(panel, line, scale, decades))
         axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.16, linewidth=0)
     _title(axes, panel)
     axes.set_axisbelow(True)
@@ -99,7 +114,7 @@ def _regret_panel(axes: Axes, panel: Panel, scale: str) -> None:
         axes.set(xscale="log", yscale="log")
         axes.minorticks_off()  # a label's place is kept for each of hundreds: they took longer to draw than all curves
         # before, everyone is still guessing
-        begin = max(panel.experiment.horizon / 10**DECADES, float(panel.experiment.marks()[0]))
+        begin = max(panel.experiment.horizon / 10**decades, float(panel.experiment.marks()[0]))
         seen = [line.regret[:, line.result.checkpoints >= begin].mean(axis=0)[0] for line in panel.lines]
         axes.set(xlim=(begin, panel.experiment.horizon), ylim=(max(min(seen), float(np.median(seen)) / 8) * 0.8, None))
     else:
@@ -132,12 +147,12 @@ def _look(line: Line) -> dict[str, Any]:
     }
 
 
-def _shapes(panel: Panel, line: Line, scale: str) -> dict[str, Any]:
+def _shapes(panel: Panel, line: Line, scale: str, decades: int) -> dict[str, Any]:
     """Points where each is a run of its own; else a few shapes, at other places for other algorithms."""
     shape = {"marker": look(line.contender.policy).shape, "markersize": 3.6}
     if panel.experiment.plays_again(line.contender):
         return shape
-    begin = panel.experiment.horizon / 10**DECADES if scale == "log" else 0
+    begin = panel.experiment.horizon / 10**decades if scale == "log" else 0
     places = places_of_shapes(line.result.checkpoints, begin, scale, sum(map(ord, line.contender.policy)) % 10 / 10.0)
     return {**shape, "markevery": places, "markerfacecolor": "white", "markersize": 4.2}
 
@@ -180,10 +195,10 @@ def _in_order_of_ends(panels: Sequence[Panel]) -> list[tuple[Panel, Line]]:
     return [first[id] for id in sorted(places, key=lambda id: float(np.mean(places[id])))]
 
 
-def bounds(rows: Sequence[tuple[Panel, str, Floats, float]]) -> Figure:
+def bounds(rows: Sequence[tuple[Panel, str, Floats, float]], columns: int = 2) -> Figure:
     """Regret beside a theorem's bound, and growth per ln T beside its coefficient: (panel, id, bound at each checkpoint, T D_max
     per round)."""
-    figure, places = _grid(2 * len(rows), columns=2, height=3.0, width=4.6)
+    figure, places = _grid(2 * len(rows), columns=columns, height=3.0, width=4.6)
     for row, (panel, id, limits, worst) in enumerate(rows):
         line, (above, below) = panel.line(id), places[2 * row : 2 * row + 2]
         style: dict[str, Any] = {"marker": look(line.contender.policy).shape, "color": _colour(line), "label": line.label}
@@ -241,9 +256,9 @@ def _spread(count: int) -> Floats:
     return np.asarray((np.arange(count) * 0.6180339887) % 1.0 * 0.56 - 0.28)
 
 
-def slate_sizes(panels: Sequence[Panel]) -> Figure:
+def slate_sizes(panels: Sequence[Panel], columns: int = 2) -> Figure:
     """Regret at the end against m, a line for each policy with its parameters."""
-    figure, places = _grid(len(panels), columns=2, height=3.2, width=4.2)
+    figure, places = _grid(len(panels), columns=columns, height=3.2, width=4.2)
     for axes, panel in zip(places, panels, strict=True):
         groups: dict[str, list[Line]] = {}
         for line in panel.lines:
@@ -270,7 +285,7 @@ def slate_sizes(panels: Sequence[Panel]) -> Figure:
     handles, labels = places[0].get_legend_handles_labels()
     runs = panels[0].results[0].runs
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=4, frameon=False,
+        handles, labels, loc="outside lower center", ncols=2 * columns, frameon=False,
         title=f"mean of {runs} runs, 95% interval", title_fontsize=8,
     )  # fmt: skip
     return figure

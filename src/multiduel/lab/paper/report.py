@@ -12,12 +12,12 @@ from multiduel.lab import statistics
 from multiduel.lab.document import Block, Fold, Heading, Picture, Table, Text, markdown, page
 from multiduel.lab.paper import agreement, joint
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
-from multiduel.lab.paper.figures import nanoseconds
+from multiduel.lab.paper.figures import NARROW, nanoseconds
 from multiduel.lab.paper.panels import MULTI, TWO, generated, title
 from multiduel.lab.paper.stand_in import LABEL as GENERATED
-from multiduel.lab.paper.verdicts import FEWEST_RUNS, Claim, Comparison
+from multiduel.lab.paper.verdicts import Claim, Comparison
 from multiduel.lab.results import Panel
-from multiduel.lab.statistics import estimate, estimate_variance, number
+from multiduel.lab.statistics import FEWEST_RUNS, estimate, estimate_variance, number
 from multiduel.theory import komiyama_lower_bound
 
 HEADING = "Dueling Bandits: From Two-dueling to Multi-dueling, reproduced"
@@ -65,7 +65,7 @@ def _blocks(
     shown = [panels[name] for name in (*TWO, *MULTI) if name in panels]
 
     def pictures(*names: str) -> list[Picture]:
-        return [Picture(figures[name], CAPTIONS[name]) for name in names]
+        return [Picture(figures[name], CAPTIONS[name], figures.get(f"{name}{NARROW}")) for name in names]
 
     return [
         *_opening(shown),
@@ -126,10 +126,11 @@ def _verdicts(claims: Sequence[Claim]) -> list[Block]:
         Text(f"Of {len(claims)} claims, as published: {', '.join(f'{count} {word}' for word, count in tally.most_common())}."),
         Table(("claim", "as published", "in a sentence"), [(c.statement, c.line, c.why) for c in claims]),
         Text(
-            "Numbers in brackets are ratios. A comparison **holds** if it is where the claim wants it and **fails** if it is "
-            "elsewhere, each at 5%, adjusted by Holm's method over the comparisons of the claim; else, and with fewer than "
-            f"{FEWEST_RUNS} runs, it is **open**. A panel holds if all its comparisons do; a claim fails if one of them fails. A "
-            "bound is **vacuous** where it exceeds T D_max, which any play stays within. Intervals: 95%, studentised bootstrap."
+            "Numbers are ratios, from the smallest to the largest of the panels. A comparison **holds** if it is where the claim "
+            "wants it and **fails** if it is elsewhere, each at 5%, adjusted by Holm's method over the comparisons of the claim; "
+            f"else, and with fewer than {FEWEST_RUNS} runs, it is **open**. A panel holds if all its comparisons do; a claim "
+            "fails if one of them does. A bound is **vacuous** where it exceeds T D_max, which any play stays within. "
+            "Intervals: 95%, studentised bootstrap."
         ),
     ]
 

@@ -143,7 +143,7 @@ class Drawing:
 
     def pictures(self) -> dict[str, Path]:
         """The SVG files by name, once all are drawn."""
-        return {name: drawn.result()[1] for name, drawn in self.begun.items()}
+        return {name: drawn.result()[-1] for name, drawn in self.begun.items()}
 
     def __enter__(self) -> Drawing:
         return self
@@ -152,15 +152,28 @@ class Drawing:
         self.pool.shutdown(wait=trouble[0] is None, cancel_futures=True)
 
 
+def _bound_curves(panels: Sequence[Panel]) -> Any:
+    return claims.bound_curves({panel.experiment.name: panel for panel in panels})
+
+
 # What each is drawn from, and how.
 FIGURES: dict[str, tuple[Sequence[str], Callable[[list[Panel]], Any]]] = {
     "two-dueling": (TWO, paper_figures.regret),
     "two-dueling-linear": (TWO, partial(paper_figures.regret, scale="linear")),
-    "multi-dueling": (MULTI, partial(paper_figures.regret, columns=2)),
+    "multi-dueling": (MULTI, partial(paper_figures.regret, columns=2, decades=3)),
     "multi-dueling-linear": (MULTI, partial(paper_figures.regret, scale="linear", columns=2)),
     "two-dueling-runs": (TWO, paper_figures.distribution),
     "multi-dueling-runs": (MULTI, partial(paper_figures.distribution, columns=2)),
-    "bounds": (THEORY, lambda panels: paper_figures.bounds(claims.bound_curves({p.experiment.name: p for p in panels}))),
+    "bounds": (THEORY, lambda panels: paper_figures.bounds(_bound_curves(panels))),
     "slate-sizes": (SLATE_SIZES, paper_figures.slate_sizes),
     "cost": ((*TWO, *MULTI), paper_figures.cost),
+    # the same in one column
+    "two-dueling-narrow": (TWO, paper_figures.narrow_regret),
+    "two-dueling-linear-narrow": (TWO, partial(paper_figures.narrow_regret, scale="linear")),
+    "multi-dueling-narrow": (MULTI, paper_figures.narrow_regret),
+    "multi-dueling-linear-narrow": (MULTI, partial(paper_figures.narrow_regret, scale="linear")),
+    "two-dueling-runs-narrow": (TWO, partial(paper_figures.distribution, columns=1)),
+    "multi-dueling-runs-narrow": (MULTI, partial(paper_figures.distribution, columns=1)),
+    "bounds-narrow": (THEORY, lambda panels: paper_figures.bounds(_bound_curves(panels), columns=1)),
+    "slate-sizes-narrow": (SLATE_SIZES, partial(paper_figures.slate_sizes, columns=1)),
 }

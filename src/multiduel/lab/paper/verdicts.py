@@ -26,11 +26,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from multiduel.lab.statistics import Estimate, holm
+from multiduel.lab.statistics import FEWEST_RUNS, Estimate, holm
 
 HOLDS, FAILS, OPEN, VACUOUS = "holds", "fails", "open", "vacuous"
 LEVEL = 0.05
-FEWEST_RUNS = 20  # behind any verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,22 +168,24 @@ def _why(published: list[Comparison]) -> str:
     counted = [c for c in published if c.counts]
     subjects = dict.fromkeys(c.subject for c in counted)
     names = {c.subject: c.what for c in reversed(counted)}
-    words = [f"{names[subject]} {_tally([c for c in counted if c.subject == subject])}" for subject in subjects]
+    words = [f"{names[subject]} is {_tally([c for c in counted if c.subject == subject])}" for subject in subjects]
     return f"{'; '.join(words)}." if words else "On generated rankers only, which do not count."
 
 
 def _tally(comparisons: list[Comparison]) -> str:
-    """'holds everywhere (0.5 to 0.7)', or where it does what."""
+    """'0.5 to 0.7, as claimed everywhere', or where it is and where not."""
     outcomes = [c.outcome for c in comparisons]
-    values = sorted(c.value for c in comparisons)
+    values = sorted(c.value for c in comparisons if c.low is not None) or [0.0]  # an infinite bound has no ratio
     span = f"{values[0]:.3g}" if len(values) == 1 else f"{values[0]:.3g} to {values[-1]:.3g}"
-    verbs = {HOLDS: "holds", FAILS: "fails", OPEN: "is open", VACUOUS: "is vacuous"}
+    words = {HOLDS: "as claimed", FAILS: "not as claimed", OPEN: "undecided", VACUOUS: "which says nothing"}
+    if len(outcomes) == 1:
+        return f"{span}, {words[outcomes[0]]}"
     if len(set(outcomes)) == 1:
-        return f"{verbs[outcomes[0]]}{' everywhere' if len(outcomes) > 1 else ''} ({span})"
+        return f"{span}, {'as claimed nowhere' if FAILS in outcomes else words[outcomes[0]] + ' everywhere'}"
     parts = []
-    for outcome, verb in verbs.items():
+    for outcome, phrase in words.items():
         places = [c.short for c in comparisons if c.outcome == outcome]
         if places:
             between = "; " if any(" " in place for place in places) else " "
-            parts.append(f"{verb} on {between.join(places)}")
-    return f"{', '.join(parts)} ({span})"
+            parts.append(f"{phrase} on {between.join(places)}")
+    return f"{span}, {', '.join(parts)}"
