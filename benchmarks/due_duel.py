@@ -67,6 +67,7 @@ def sets(data):
         "random utilities 30": lambda: [md.random_utilities(30, seed=1100 + k) for k in range(20)],
         "Bradley-Terry 30": lambda: [md.bradley_terry(30, seed=1150 + k) for k in range(20)],
         "tournaments 30": lambda: [md.random_tournament(30, seed=1200 + k) for k in range(20)],
+        "one tournament 30": lambda: [md.random_tournament(30, seed=1200)],
         "disputed tournaments 30": lambda: [disputed(30, 1300 + k) for k in range(20)],
         "MSLR informational 135": lambda: read("informational_135"),
         "MSLR perfect 136": lambda: read("perfect_136"),
@@ -92,6 +93,7 @@ PLAN = [
     ("few", [name for name in FEW if name not in SLOW], TWO, (2,), 200, EVERY),
     ("long", ("linear 48", "MSLR perfect margin", "logit 48"), MULTI[:3], (8,), 100, LONG),
     ("long", ("linear 48",), ("due-duel",), (2,), 100, LONG),
+    ("long", ("one tournament 30",), ("due-duel",), (2, 4, 8), 100, LONG),
     ("large", ("linear 500",), MULTI[:3], (8,), 50, EVERY),
     ("large", RANKERS, MULTI, (8,), 50, EVERY),
     ("eight", NEARLY_TIED, MULTI, (8,), 1000, EVERY),
@@ -109,6 +111,7 @@ PLAN = [
 
 BOUNDS = [("linear 48", 2), ("linear 48", 4), ("linear 48", 8), ("linear 48", 16)]
 BOUNDS += [("logit 48", 8)]
+BOUNDS += [("one tournament 30", m) for m in (2, 4, 8)]
 BOUNDS += [(f"MSLR {name}", 8) for name in ("informational margin", "perfect margin", "informational hard")]
 
 

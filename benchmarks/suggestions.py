@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--horizon", type=int, choices=HORIZONS)
     parser.add_argument("--out", type=pathlib.Path, default=MEASURED)
     chosen = parser.parse_args()
-    known = {} if chosen.anew else json.loads(chosen.out.read_text())
+    known = {} if chosen.anew or not chosen.out.exists() else json.loads(chosen.out.read_text())
     rows, left_out = (known["rows"], known["left_out"]) if "left_out" in known else ([], [])
     if chosen.policy:
         write([again(row) if row["policy"] == chosen.policy else row for row in rows], left_out, chosen.out)

@@ -102,3 +102,29 @@ def test_the_band_holds_the_mean():
     mean = regret.mean(axis=0)
     assert (low < mean).all() and (mean < high).all()
     assert statistics.quantiles(np.arange(101.0), (0.05, 0.5)) == (5.0, 50.0)
+
+
+def test_values_that_can_be_worked_out_by_hand():
+    known = statistics.Estimate(2.0, 1.0, 3.0, 5, error=1.0, pivots=np.array([-1.0, 0.0, 1.0, 2.0]))
+    assert known.p_above(1.0) == 3 / 5 and known.p_below(1.0) == 4 / 5  # a p-value counts the sample itself
+    halved = known.over(2.0)
+    assert (halved.value, halved.low, halved.high, halved.error) == (1.0, 0.5, 1.5, 0.5)
+    assert statistics.holm([0.5, 0.9]) == [1.0, 1.0] and statistics.holm([0.6, 0.01]) == [0.6, 0.02]
+    assert statistics.wins(np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0, 9.0])) == (1, 3)
+    steps = np.array([1.0, 2.0, 3.0])
+    assert statistics.correlation(steps, 2.0 * steps) == pytest.approx(1.0)
+    assert statistics.correlation(steps[:2], steps) is None and statistics.correlation(steps, np.ones(3)) is None
+    low, high = statistics.band(np.array([[0.0], [2.0]]))
+    assert [low[0], high[0]] == pytest.approx([1.0 - 12.7062047, 1.0 + 12.7062047])  # Student's t with 1 degree of freedom
+    assert [statistics.number(x) for x in (999.0, 1000.0, 1e7, -math.inf, math.nan)] == [
+        "999",
+        "1,000",
+        "1e+07",
+        "-infinite",
+        "-",
+    ]
+    for confidence in (0.0, 1.0):
+        with pytest.raises(BadInput, match="between 0 and 1"):
+            statistics.estimate(steps, confidence=confidence)
+    with pytest.raises(BadInput, match="at least 1 run"):
+        statistics.estimate(np.array([]))

@@ -350,7 +350,7 @@ def _read_problem(path: Path, described: dict[str, Any]) -> Problem:
 
 def runs_per_part(runs: int) -> int:
     """Small enough that a kill costs little and cores stay busy; never dependent on who plays."""
-    return min(10, -(-runs // 5))
+    return min(10, -(-runs // 10))
 
 
 def needed() -> None:
