@@ -89,7 +89,7 @@ def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outloo
     if ahead.tasks:
         at_work = 1 if cluster else min(cores(threads, of="run"), len(ahead.tasks))
         where = "of work for one core" if cluster else f"on {at_work} core{'s' * (at_work > 1)}"
-        guess = f"Roughly {_duration(ahead.seconds() / at_work)} {where}: a guess from a short trial."
+        guess = f"Roughly {_duration(max(1.0, ahead.seconds() / at_work))} {where}: a guess from a short trial."
         screen.print(guess, markup=False, soft_wrap=True)
 
 
