@@ -140,7 +140,8 @@ def log(rows):
     said = {"write": "written by the library, each page and click by itself", "analyse": "`analyse`", "replay": "`replay`"}
     lines = [
         [said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", f"{row['peak_mb'] - row['before_mb']:,.0f} MB"]
-        for row in rows
+        for row in sorted(rows, key=lambda row: list(said).index(row["what"]))
     ]
-    head = f"Four rankers, 200,000 users, {rows[-1]['pages']:,} pages, {rows[-1]['megabytes']:,.0f} MB; one core:"
+    most = max(row["pages"] for row in rows)
+    head = f"Four rankers, 200,000 users, {most:,} pages, {rows[0]['megabytes']:,.0f} MB; one core of a busy machine:"
     return f"{head}\n\n{table('what | pages | time | memory', lines)}"

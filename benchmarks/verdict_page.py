@@ -131,7 +131,8 @@ def draw(rows, path):
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from multiduel.engine.figures import COLOURS, STYLE
+    from multiduel.engine.figures import STYLE
+    from multiduel.engine.looks import COLOURS
 
     with mpl.rc_context():
         mpl.rcdefaults()

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "examples" / "policy_package"
 
 def test_the_package_is_the_skeleton_of_the_documents():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    parts = dict(re.findall(r"<!-- skeleton: (\w+) -->\n```python\n(.*?)^```$", text, re.M | re.S))
+    parts = dict(re.findall(r"<!-- skeleton: (\w+) -->\n```python[^\n]*\n(.*?)^```$", text, re.M | re.S))
     assert (PACKAGE / "src" / "duel_epsilon" / "policy.py").read_text() == parts["policy"]
     assert (PACKAGE / "tests" / "naive.py").read_text() == parts["oracle"]
 

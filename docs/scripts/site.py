@@ -247,7 +247,8 @@ def _problems() -> str:
             table(("name", "arms if not given", "options", "what it is", "source"), rows),
             "",
             "*In the manner of* means: it has the property that made the published instance worth playing, with chances of ours, "
-            "because the published ones are in no public file that we know. The others are the published numbers. "
+            "because the published ones are in no public file that we know. The arithmetic and cyclic ones equal their authors' "
+            "files; Ailon's utilities were not compared with the paper's table. "
             "[Data](../data.md) says where public matrices are.",
             "",
             "![The instances as matrices](../figures/problems.svg)",

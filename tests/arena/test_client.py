@@ -143,13 +143,13 @@ def test_all_that_an_owner_does(server):
     labels = {one["label"]: one["rater"] for one in owner.raters()}
     assert owner.quarantine(labels["Cy"], "why not")["counted"] == "aside" and owner.board()["set_aside"] == 2
     assert owner.release(labels["Cy"])["counted"] == "counted"
-    assert owner.change_policy("dts")["settings"]["policy"] == "dts"
+    assert owner.change_policy("ws-w")["settings"]["policy"] == "ws-w"
     assert owner.change_margin(0.1)["settings"]["margin"] == 0.1
     assert owner.log().startswith('{"number":1,"kind":"created"') and owner.log("csv").startswith("number,at,kind")
     assert owner.revoke_links() == {"revoked": 1}
     with pytest.raises(Forbidden):
         Client(server.url, owner.link).join()
-    assert Client(server.url, owner.new_link()).join().ask()["places"] == 2  # dts compares two
+    assert Client(server.url, owner.new_link()).join().ask()["places"] == 2  # ws-w compares two, always
     assert owner.verify()["good"]
     assert owner.pause()["status"] == "paused" and owner.close()["status"] == "closed"
 

@@ -202,7 +202,7 @@ def test_the_dearest_blocks_are_played_first_once_each_contender_has_begun():
     """So that no core ends with a long block while the others have nothing to do."""
     experiment = parse(SLOW, "slow.toml")
     blocks = [Block(id, first, 1) for first in range(3) for id in ("uniform", "multi-rucb", "if1")]
-    queue = Queue([task(experiment, md.synthetic(16), block) for block in blocks])
+    queue = Queue([task(experiment, md.synthetic(16), block) for block in blocks], 2)
     seconds = {"uniform": 1.0, "multi-rucb": 3.0, "if1": 2.0}
     order = []
     while queue.waiting:

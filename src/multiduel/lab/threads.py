@@ -13,17 +13,21 @@ from multiduel.lab.task import TICK, Played, Task, play
 
 
 class Queue:
-    """Which task is next: the first of every contender in their order; then those of the contender that took longest."""
+    """Which task is next: the first of every contender in their order; then those of the contender that took longest. A single
+    thread has nothing to balance, and takes them as they come."""
 
-    def __init__(self, tasks: list[Task]) -> None:
+    def __init__(self, tasks: list[Task], threads: int) -> None:
         self.waiting = list(tasks)
+        self.balanced = threads > 1
         self.begun: set[str] = set()
         self.pace: dict[str, float] = {}  # contender -> seconds per round
         self.lock = threading.Lock()
 
     def take(self) -> Task:
         with self.lock:
-            task = min(self.waiting, key=lambda each: (each.block.contender in self.begun, -self._seconds(each)))
+            task = self.waiting[0]
+            if self.balanced:
+                task = min(self.waiting, key=lambda each: (each.block.contender in self.begun, -self._seconds(each)))
             self.waiting.remove(task)
             self.begun.add(task.block.contender)
             return task
@@ -38,7 +42,7 @@ class Queue:
 def on_threads(tasks: list[Task], threads: int, shares: dict[Block, float]) -> Played:
     """Play the tasks on so many threads; ``shares`` is kept up to date with how much of each is done."""
     stop = threading.Event()
-    queue = Queue(tasks)
+    queue = Queue(tasks, threads)
 
     def one() -> tuple[Task, Result]:
         task = queue.take()

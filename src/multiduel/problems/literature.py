@@ -4,8 +4,8 @@ Papers     Ailon, Karnin, Joachims. ICML 2014 (1good, 2good, 3good, arith, geom:
            Komiyama et al. COLT 2015 (arithmetic; their cyclic is ``instances.cyclic`` with 4 arms);
            Zoghi et al. NIPS 2015, and Wu and Liu. NIPS 2016 (three Copeland winners in a cycle);
            Komiyama, Honda, Nakagawa. ICML 2016 (Swirl, BvsC).
-Deviates   Ailon's and the arithmetic and cyclic instances are the published numbers. Of the last three only what makes them
-           what they are is kept, as each function says; the chances are ours.
+Deviates   the arithmetic and cyclic instances equal their authors' files; Ailon's utilities were not compared with the paper's
+           table. Of the last three only what makes them what they are is kept, as each function says; the chances are ours.
 """
 
 from __future__ import annotations
