@@ -61,11 +61,12 @@ def test_more_runs_and_a_third_contender_play_only_what_is_missing(played, tmp_p
     played.clear()
     twenty = dataclasses.replace(ten, runs=20)
     runner.run(twenty, tmp_path / "grown", threads=1)
-    assert sorted(played) == [(id, run, 2) for id in ("pairs", "uniform") for run in range(10, 20, 2)]
+    size = results.runs_per_part(10)
+    assert sorted(played) == [(id, run, size) for id in ("pairs", "uniform") for run in range(10, 20, size)]
     played.clear()
     three = dataclasses.replace(twenty, contenders=(THIRD, *twenty.contenders))
     panel = runner.run(three, tmp_path / "grown", threads=1)
-    assert sorted(played) == [("third", run, 2) for run in range(0, 20, 2)]
+    assert sorted(played) == [("third", run, size) for run in range(0, 20, size)]
     played.clear()
     runner.run(three, tmp_path / "grown", threads=1)
     assert not played
@@ -77,7 +78,7 @@ def test_more_runs_and_a_third_contender_play_only_what_is_missing(played, tmp_p
 
 def test_a_last_part_that_was_not_full_is_played_again_and_nothing_else(played, tmp_path):
     some = dataclasses.replace(experiments.parse(SMALL, "small.toml"), runs=23)
-    runner.run(some, tmp_path, threads=1)
+    runner.run(some, tmp_path, threads=1, block=5)
     played.clear()
     panel = runner.run(dataclasses.replace(some, runs=30), tmp_path, threads=1)
     assert sorted(played) == [(id, first, 5) for id in ("pairs", "uniform") for first in (20, 25)]
