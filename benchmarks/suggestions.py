@@ -19,6 +19,7 @@ import platform
 import time
 
 import numpy as np
+from due_duel import disputed  # beside this file
 
 import multiduel as md
 from multiduel.engine.registry import POLICIES
@@ -48,15 +49,6 @@ def problems(assumption: str, n_arms: int) -> list[md.Problem]:
         return [md.random_tournament(n_arms, seed=500 + k, condorcet=False) for k in range(INSTANCES)]
     made = [md.random_tournament(n_arms, seed=500 + k) for k in range(half)]
     return made + [disputed(n_arms, 600 + k) for k in range(half)]
-
-
-def disputed(n_arms: int, seed: int) -> md.Problem:
-    """A tournament whose Condorcet winner wins by a quarter of the margins: another arm is the Borda winner."""
-    drawn = md.random_tournament(n_arms, seed=seed)
-    P, best = drawn.matrix.copy(), drawn.winner
-    P[best] = 0.5 + (P[best] - 0.5) / 4.0
-    P[:, best] = 1.0 - P[best]
-    return md.from_matrix(P, label=f"disputed tournament, K = {n_arms}, seed {seed}")
 
 
 def pilot(name: str, made: list[md.Problem], horizon: int, settings: dict[str, object]) -> tuple[float, float]:
