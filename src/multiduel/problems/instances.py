@@ -5,10 +5,12 @@ Papers     AAMAS 2020, Section 6 (synthetic); Komiyama et al. COLT 2015 (the cyc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from multiduel.arrays import Floats
 from multiduel.inputs import MOST_SEED, BadInput, choice, finite, shortened, whole
 from multiduel.problems.links import LINKS, from_utilities
 from multiduel.problems.problem import MOST_ARMS, Problem
@@ -22,10 +24,14 @@ def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
     >>> synthetic(5).winner
     0
     """
-    K = count("n_arms", "synthetic", n_arms, 1)
+    return falling("synthetic", n_arms, np.geomspace, link)
+
+
+def falling(name: str, n_arms: int, steps: Callable[[float, float, int], Floats], link: str) -> Problem:
+    """Utilities of 0.8 for arm 0, then in such steps from 0.7 down to 0.2."""
+    K = count("n_arms", name, n_arms, 1)
     choice("link", link, LINKS)
-    utilities = np.concatenate([[0.8], np.geomspace(0.7, 0.2, K - 1)])
-    return from_utilities(utilities, link=link, label=f"synthetic, K = {K}, {link} link")
+    return from_utilities(np.concatenate([[0.8], steps(0.7, 0.2, K - 1)]), link=link, label=f"{name}, K = {K}, {link} link")
 
 
 def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Problem:

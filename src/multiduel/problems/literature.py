@@ -14,7 +14,7 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.inputs import BadInput, choice
-from multiduel.problems.instances import count, distance
+from multiduel.problems.instances import count, distance, falling
 from multiduel.problems.links import LINKS, from_utilities
 from multiduel.problems.problem import Problem
 
@@ -38,10 +38,7 @@ def arith(n_arms: int, *, link: str = "linear") -> Problem:
     >>> arith(6).utilities.round(3).tolist()
     [0.8, 0.7, 0.575, 0.45, 0.325, 0.2]
     """
-    K = count("n_arms", "arith", n_arms, 1)
-    choice("link", link, LINKS)
-    utilities = np.concatenate([[0.8], np.linspace(0.7, 0.2, K - 1)])
-    return from_utilities(utilities, link=link, label=f"arith, K = {K}, {link} link")
+    return falling("arith", n_arms, np.linspace, link)
 
 
 def geom(n_arms: int, *, link: str = "linear") -> Problem:
@@ -50,10 +47,7 @@ def geom(n_arms: int, *, link: str = "linear") -> Problem:
     >>> geom(6).utilities.round(3).tolist()
     [0.8, 0.7, 0.512, 0.374, 0.274, 0.2]
     """
-    K = count("n_arms", "geom", n_arms, 1)
-    choice("link", link, LINKS)
-    utilities = np.concatenate([[0.8], np.geomspace(0.7, 0.2, K - 1)])
-    return from_utilities(utilities, link=link, label=f"geom, K = {K}, {link} link")
+    return falling("geom", n_arms, np.geomspace, link)
 
 
 def arithmetic(n_arms: int, *, step: float = 0.05) -> Problem:
