@@ -1,9 +1,9 @@
 """Suggestions come from measurements, and say what was measured."""
 
 import pytest
+from suggestions import NOT_FOR_REGRET  # of benchmarks/
 
 import multiduel as md
-from benchmarks.suggestions import NOT_FOR_REGRET
 from multiduel.engine.registry import POLICIES
 from multiduel.engine.suggest import ASSUMPTIONS, measured
 from multiduel.policies import ALL
