@@ -1,13 +1,15 @@
 """Build a release and try it out as strangers would: ``make release``. Everything but the upload.
 
 Source distribution, then the wheel made from it; ``twine check --strict``; contents compared with the repository; then fresh
-environments away from it, one per Python that is found, in which the README's minutes are followed. ``--quick``: this one only.
+environments away from it, in which pip installs the wheel (on every Python that is found) and the source distribution (on the
+first) with all that they need, and the README's minutes are followed. ``--quick``: the first Python only.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -15,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import tomllib
 import urllib.request
 import zipfile
 from collections import Counter
@@ -24,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 MINUTES = ("A regret plot in a minute", "Ask and tell in a minute", "A voting page in a minute")
+ALONE = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
 CORE = """
 import multiduel as md
 policy = md.make("due-duel", n_arms=5, slate_size=3, seed=7)
@@ -33,13 +37,22 @@ for _ in range(50):
 result = md.simulate("multi-rucb", md.synthetic(8), horizon=2000, runs=4)
 print(md.__version__, policy.recommend(), policy.verdict(), result.mean[-1])
 """
+WHERE = "import multiduel, sys; assert multiduel.__file__.startswith(sys.prefix), multiduel.__file__"
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **env: str) -> str:
-    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, env={**os.environ, **env})
+    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, env=ALONE | env)
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
     return done.stdout
+
+
+def warn_of_links() -> None:
+    """An index shows the README without the repository around it: its links need an address, which nobody can invent."""
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    if not {"Source", "Documentation"} & set(named):
+        links = re.findall(r"\]\((?!https?:)([^)]+)\)", (ROOT / "README.md").read_text())
+        print(f"WARNING: before an upload name 'Source' in pyproject's urls, and put it before the README's {len(links)} links.")
 
 
 def build() -> tuple[Path, Path]:
@@ -113,20 +126,29 @@ def minutes() -> dict[str, list[tuple[str, str]]]:
 
 def follow(bin: Path, folder: Path) -> None:
     """The README's minutes, with the commands of this environment; installing is done already."""
-    env = {**os.environ, "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}", "BROWSER": "true", "HOME": str(folder)}
-    env.pop("PYTHONPATH", None)
+    env = ALONE | {"PATH": f"{bin}{os.pathsep}{os.environ['PATH']}", "BROWSER": "true", "HOME": str(folder)}
+    run(bin / "python", "-c", WHERE, cwd=folder)
     for title, blocks in minutes().items():
-        start = time.monotonic()
+        start = spent()
         for kind, text in blocks:
             if kind == "python":
                 subprocess.run([bin / "python", "-c", text], cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
-                continue
-            lines = "\n".join(line for line in text.splitlines() if not line.startswith(("pip ", "python3 -m venv")))
-            if "arena demo" in lines:
-                demo(lines, folder, env)
-            elif lines:
-                subprocess.run(["bash", "-e", "-c", lines], cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
-        print(f"  {title}: {time.monotonic() - start:.1f} s")
+            elif "arena demo" in text:
+                demo(text, folder, env)
+            else:
+                subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
+        print(f"  {title}: {since(start)}", flush=True)
+
+
+def spent() -> tuple[float, float]:
+    """Time on the clock, and of the processor in the commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
+
+
+def since(start: tuple[float, float]) -> str:
+    clock, processor = (now - then for now, then in zip(spent(), start, strict=True))
+    return f"{clock:.1f} s, of which the processor worked {processor:.1f} s"
 
 
 def demo(line: str, folder: Path, env: dict[str, str]) -> None:
@@ -153,22 +175,21 @@ def main() -> None:
         found = dict([next(iter(found.items()))])
     with tempfile.TemporaryDirectory() as place:
         for number, (version, python) in enumerate(found.items()):
-            folder = Path(place, version)
-            folder.mkdir()
-            if number == 0:  # all of it, once
-                bin = environment(folder / "all", python, f"multiduel[lab,arena] @ {wheel.as_uri()}")
-                print(f"\nPython {version}, wheel with [lab,arena], the README's minutes:")
+            for file in (wheel, source) if number == 0 else (wheel,):
+                folder = Path(place, f"{version}-{file.suffix[1:]}")
+                folder.mkdir()
+                start = spent()
+                bin = environment(folder / "all", python, f"multiduel[lab,arena] @ {file.as_uri()}")
+                print(f"\nPython {version}, {file.name} with [lab,arena], installed in {since(start)}:", flush=True)
                 follow(bin, folder)
-                what = source.as_uri()
-            else:
-                what = wheel.as_uri()
-            bin = environment(folder / "core", python, f"multiduel @ {what}")
-            start = time.monotonic()
+            bin = environment(folder / "core", python, f"multiduel @ {file.as_uri()}")
+            start = spent()
             said = run(bin / "python", "-c", CORE, cwd=folder, HOME=str(folder)).strip()
-            print(f"Python {version}, {Path(what).name}: {said} ({time.monotonic() - start:.1f} s, compiling included)")
+            print(f"  without extras: {said} ({since(start)})", flush=True)
             assert run(bin / "multiduel", "--version", cwd=folder).startswith("multiduel ")
     untried = [version for version in PYTHONS if version not in found]
     print(f"\nTried on Python {', '.join(found)}." + (f" Not found here: {', '.join(untried)}." if untried else ""))
+    warn_of_links()
     print("Ready: twine upload dist/*")
 
 

@@ -68,9 +68,16 @@ def slug(title: str) -> str:
 
 
 def table(headings: Any, rows: Any) -> str:
-    """A table in Markdown."""
+    """A table in Markdown.
+
+    >>> print(table(["a | b"], [["`c|d`"]]).splitlines())
+    ['| a \\\\| b |', '| --- |', '| `c|d` |']
+    """
+
+    def text(cell: Any) -> str:  # a bar in a code span ends no cell
+        return re.sub(r"`[^`]*`|\|", lambda found: "\\|" if found[0] == "|" else found[0], str(cell))
 
     def line(cells: Any) -> str:
-        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        return "| " + " | ".join(text(cell).replace("\n", " ") for cell in cells) + " |"
 
     return "\n".join([line(headings), line(["---"] * len(tuple(headings))), *(line(row) for row in rows)])

@@ -246,9 +246,10 @@ def _problems() -> str:
             "",
             table(("name", "arms if not given", "options", "what it is", "source"), rows),
             "",
-            "*In the manner of* means: it has the property that made the published instance worth playing, with chances of ours, "
-            "because the published ones are in no public file that we know. The arithmetic and cyclic ones equal their authors' "
-            "files; Ailon's utilities were not compared with the paper's table. "
+            "*In the manner of* means: it has the property that made the published instance worth playing, in a matrix of ours, "
+            "because the published one is in no public file that we know. The arithmetic one equals the file that the paper's "
+            "first author published with his code, and the cyclic one the lower triangle of his; Ailon's utilities were compared "
+            "with no table. "
             "[Data](../data.md) says where public matrices are.",
             "",
             "![The instances as matrices](../figures/problems.svg)",

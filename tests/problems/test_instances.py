@@ -127,7 +127,7 @@ def test_parse_refuses_what_it_cannot_use(tmp_path):
 
 
 def test_the_published_numbers():
-    """Of Ailon, Karnin, Joachims (six arms) and of Komiyama et al. (eight and four)."""
+    """Utilities that we believe to be those of Ailon et al. (six arms), and the files of Komiyama et al. (eight and four)."""
     utilities = {name: instance(name).utilities.round(3).tolist() for name in ("1good", "2good", "3good", "arith", "geom")}
     assert utilities == {
         "1good": [0.8, 0.2, 0.2, 0.2, 0.2, 0.2],

@@ -27,7 +27,7 @@ class Family:
     about: str
 
 
-AILON = "Ailon, Karnin, Joachims. ICML 2014"
+AILON = "Ailon, Karnin, Joachims. ICML 2014 (not compared with its table)"
 CATALOGUE: dict[str, Family] = {
     "synthetic": Family(
         instances.synthetic,

@@ -4,8 +4,10 @@ Papers     Ailon, Karnin, Joachims. ICML 2014 (1good, 2good, 3good, arith, geom:
            Komiyama et al. COLT 2015 (arithmetic; their cyclic is ``instances.cyclic`` with 4 arms);
            Zoghi et al. NIPS 2015, and Wu and Liu. NIPS 2016 (three Copeland winners in a cycle);
            Komiyama, Honda, Nakagawa. ICML 2016 (Swirl, BvsC).
-Deviates   the arithmetic and cyclic instances equal their authors' files; Ailon's utilities were not compared with the paper's
-           table. Of the last three only what makes them what they are is kept, as each function says; the chances are ours.
+Deviates   the arithmetic instance equals the file that the paper's first author published with his code, and the cyclic one the
+           lower triangle of his (prefmats/ of jkomiyama/duelingbanditlib; a version of the latter contradicts itself above the
+           diagonal). The rest was compared with no file and no table: we believe Ailon's utilities to be the published ones,
+           and of the last three only the idea is the paper's, in matrices of ours.
 """
 
 from __future__ import annotations
@@ -67,8 +69,8 @@ def arithmetic(n_arms: int, *, step: float = 0.05) -> Problem:
 def three_winners(n_arms: int, *, gap: float = 0.1) -> Problem:
     """Three Copeland winners in a cycle, each of which beats all the others, which are in order: nobody beats everybody.
 
-    The scores are the published ones, K - 2 for the three and 0 to K - 4 for the rest (500 arms there). Every duel is won by
-    `gap`: the published chances are not known to us.
+    In the manner of the published one with 500 arms: three winners in a cycle above many others are the paper's. Ours is that
+    the others are in order, so that scores are K - 2 three times and then K - 4 to 0, and that every duel is won by `gap`.
 
     >>> three_winners(6).copeland_winners
     (0, 1, 2)
@@ -83,8 +85,8 @@ def swirl(n_arms: int, *, gap: float = 0.1) -> Problem:
     """Arms on a circle, each beating the half that follows it; but arm 0 also beats the arm before it.
 
     So nobody beats everybody, and arm 0 is the one Copeland winner by a single duel: all scores but two are equal, and each
-    hangs on pairs that only a comparison with everybody shows. In the manner of the published Swirl, whose chances are not
-    known to us.
+    hangs on pairs that only a comparison with everybody shows. In the manner of the published Swirl: the name and the circle
+    are the paper's; the matrix is ours, for the published one is in no file that we know.
 
     >>> swirl(7).winner, swirl(7).copeland_winners
     (None, (0,))
@@ -102,7 +104,8 @@ def borda_or_copeland(n_arms: int, *, gap: float = 0.05, rout: float = 0.45) -> 
     """Arm 0 beats every other narrowly, by `gap`; arm 1 loses to it and beats the rest by far, by `rout`. The rest are in order.
 
     So the Condorcet and Copeland winner is arm 0 and the Borda winner is arm 1: what is best depends on the question. In
-    the manner of the published BvsC, whose chances are not known to us.
+    the manner of the published BvsC: the name and the two winners who differ are the paper's; the matrix is ours, for the
+    published one is in no file that we know.
 
     >>> problem = borda_or_copeland(6)
     >>> problem.winner, problem.borda_winners
