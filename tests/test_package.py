@@ -18,6 +18,7 @@ import multiduel as md
 from multiduel import checks
 from multiduel.engine.registry import POLICIES
 from tests.naive.stream import NaiveStream
+from tools import release
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("numba", "scipy", "matplotlib", "pyarrow", "sklearn", "dask", "fastapi")
@@ -100,6 +101,13 @@ def test_metadata_name_the_pythons(pyproject):
     named = [entry.rpartition(" ")[2] for entry in project["classifiers"] if re.search(r":: 3\.\d+$", entry)]
     assert project["requires-python"] == ">=3.11" and named == ["3.11", "3.12", "3.13", "3.14"]
     assert project["license-files"] == ["LICENSE"] and project["urls"] and project["readme"] == "README.md"
+
+
+def test_a_release_follows_the_readme_and_invents_no_address(pyproject, capsys):
+    assert [len(blocks) for blocks in release.minutes().values()] == [2, 1, 1]
+    release.warn_of_links()
+    named = {"Source", "Documentation"} & set(pyproject["project"]["urls"])
+    assert bool(named) != ("name 'Source' in pyproject's urls" in capsys.readouterr().out)
 
 
 def test_constraints_pin_what_the_extras_name(pyproject):
