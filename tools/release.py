@@ -152,7 +152,7 @@ def since(start: tuple[float, float]) -> str:
 
 
 def demo(line: str, folder: Path, env: dict[str, str]) -> None:
-    """Start it, as somebody would whose browser is on another machine; fetch the page that it names; stop it."""
+    """Start it, go to the page that it names, as a browser would, until it asks the first question; stop it."""
     running = subprocess.Popen(["bash", "-c", f"exec {line.strip()}"], cwd=folder, env=env, stdout=subprocess.PIPE, text=True)
     assert running.stdout
     try:
@@ -160,8 +160,11 @@ def demo(line: str, folder: Path, env: dict[str, str]) -> None:
         while not (address := re.search(r"http://\S+", said)):
             said = running.stdout.readline()
             assert said, "The demo ended without a word."
-        with urllib.request.urlopen(address[0], timeout=60) as answer:
-            assert answer.status == 200 and b"<html" in answer.read().lower()
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        end = time.monotonic() + 300
+        while b"data-ticket" not in browser.open(address[0], timeout=60).read():  # it loads, and says so meanwhile
+            assert time.monotonic() < end, "The demo asks nothing."
+            time.sleep(0.2)
     finally:
         running.send_signal(signal.SIGINT)
         running.wait(30)
