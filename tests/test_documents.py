@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from docs.scripts import blocks
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry import MACHINES, POLICIES
 from tests.page_preludes import BEFORE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,7 +27,7 @@ counted: Counter[str] = Counter()
 @pytest.mark.parametrize("page", PAGES)
 def test_every_code_block_runs(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MULTIDUEL_DATA", "")
-    with mock.patch.dict(POLICIES):  # a policy that a page registers is gone after it
+    with mock.patch.dict(POLICIES), mock.patch.dict(MACHINES):  # what a page registers is not there for other tests
         counted.update(blocks.run_page(ROOT / page, tmp_path, BEFORE.get(page, "")))
 
 
