@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -110,10 +111,13 @@ def test_values_that_can_be_worked_out_by_hand():
     halved = known.over(2.0)
     assert (halved.value, halved.low, halved.high, halved.error) == (1.0, 0.5, 1.5, 0.5)
     assert statistics.holm([0.5, 0.9]) == [1.0, 1.0] and statistics.holm([0.6, 0.01]) == [0.6, 0.02]
+    assert statistics.holm([0.9, 0.8]) == [1.0, 1.0] and statistics.holm([]) == []
     assert statistics.wins(np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0, 9.0])) == (1, 3)
     steps = np.array([1.0, 2.0, 3.0])
     assert statistics.correlation(steps, 2.0 * steps) == pytest.approx(1.0)
+    assert statistics.correlation(steps / 2.0, steps / -2.0) == pytest.approx(-1.0)
     assert statistics.correlation(steps[:2], steps) is None and statistics.correlation(steps, np.ones(3)) is None
+    assert statistics.correlation(np.ones(3), steps) is None
     low, high = statistics.band(np.array([[0.0], [2.0]]))
     assert [low[0], high[0]] == pytest.approx([1.0 - 12.7062047, 1.0 + 12.7062047])  # Student's t with 1 degree of freedom
     assert [statistics.number(x) for x in (999.0, 1000.0, 1e7, -math.inf, math.nan)] == [
@@ -195,7 +199,7 @@ def test_the_interval_of_a_ratio_is_the_bootstrap_t_of_its_logarithm_written_out
     below = sum(pivot <= (middle - math.log(0.7)) / error for pivot in pivots)
     assert found.p_below(0.7) == pytest.approx((1 + below) / (1 + len(pivots)))
     assert found.over(2.0).p_below(0.35) == found.p_below(0.7), "the same doubt in other units"
-    assert found.over(2.0).error == found.error, "of a logarithm"
+    assert found.over(2.0).error == found.error == pytest.approx(error), "of a logarithm"
 
 
 def test_the_interval_of_a_variance_is_the_bootstrap_t_of_its_logarithm_written_out():
@@ -210,7 +214,8 @@ def test_the_interval_of_a_variance_is_the_bootstrap_t_of_its_logarithm_written_
     low, high = plain_interval(middle, error, [(log - middle) / spread for log, spread in again])
     found = statistics.estimate_variance(sample)
     assert (found.low, found.high) == pytest.approx((math.exp(low), math.exp(high)))
-    assert found.value == pytest.approx(sample.var(ddof=1)) and found.runs == 10 and found.logarithmic
+    assert found.value == pytest.approx(sample.var(ddof=1)) and found.error == pytest.approx(error)
+    assert found.runs == 10 and found.logarithmic
 
 
 def test_what_has_no_spread_leaves_no_doubt_and_what_has_no_interval_leaves_all():
@@ -237,7 +242,24 @@ def test_variances_of_one_run_and_of_equal_runs():
     one, same = statistics.estimate_variance(np.array([4.0])), statistics.estimate_variance(np.full(5, 4.0))
     assert math.isnan(one.value) and (one.low, one.high, one.runs) == (-math.inf, math.inf, 1)
     assert same.value == 0.0 and (same.low, same.high, same.runs) == (-math.inf, math.inf, 5)
-    assert math.isnan(statistics.ratio(np.array([4.0]), np.array([1.0, 2.0]), statistics.variance).value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isnan(statistics.ratio(np.array([4.0]), np.array([1.0, 2.0]), statistics.variance).value)
+    with pytest.raises(BadInput, match="at least 1 run"):
+        statistics.estimate_variance(np.array([]))
+
+
+def test_two_runs_that_differ_say_nothing_of_their_spread():
+    """Resamples of two runs are the two, or have no spread: an interval of them would have no width."""
+    two, other = np.array([1.0, 3.0]), np.array([2.0, 7.0])
+    found = [statistics.estimate(two), statistics.estimate_variance(two)]
+    found += [statistics.ratio(two, other, kind) for kind in (statistics.mean, statistics.variance)]
+    assert [each.value for each in found] == pytest.approx([2.0, 2.0, 4 / 9, 0.16])
+    for each in found:
+        assert (each.low, each.high, each.runs, each.p_below(9.0)) == (-math.inf, math.inf, 2, 1.0)
+    assert statistics.ratio(two, np.arange(1.0, 9.0)).high == math.inf, "the fewer decide"
+    assert statistics.estimate(np.array([7.0, 7.0])).high == 7.0
+    assert math.isfinite(statistics.estimate(np.array([1.0, 3.0, 4.0])).high)
 
 
 @pytest.mark.parametrize(("correlation", "paired"), [(0.45, False), (0.55, True), (-0.9, False)])
@@ -266,6 +288,7 @@ def test_an_interval_too_wide_for_numbers_stays_finite():
 def test_the_bands_of_one_run_are_its_own_numbers_and_not_the_data():
     regret = np.array([[1.0, 2.0]])
     low, high = statistics.band(regret)
+    assert low.tolist() == high.tolist() == [1.0, 2.0]
     low[:], high[:] = -1.0, -2.0
     assert regret.tolist() == [[1.0, 2.0]] and low[0] != high[0]
     assert statistics.quantiles(np.arange(101.0)) == (5.0, 25.0, 50.0, 75.0, 95.0)

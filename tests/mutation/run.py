@@ -4,8 +4,8 @@
     python tests/mutation/run.py engine --sample 20 --seed 1 --work FOLDER           20 changes of each of its files
     python tests/mutation/run.py --report --work FOLDER                              the table, and what survived
 
-A copy of the sources and tests in the work folder is changed, never this folder. First every test is run twice, to compile, and
-to learn which lines it runs and how long it takes; then each change meets the tests that run its line, the quickest first, until
+A copy of the sources and tests in the work folder is changed, never this folder. First every test is run, to learn
+which lines it runs and how long it takes; then each change meets the tests that run its line, the quickest first, until
 one fails. Each is tried in a process of its own, forked from one that has imported the libraries and the rooms below, with a
 limit to its CPU time and memory: a loop without end is noticed. Every result is written at once: the same command goes on where
 it was stopped.
@@ -66,15 +66,18 @@ GROUPS = {
 }
 BELOW = ("kernels", "problems", "machines", "policies")  # rooms that import nothing of what is changed
 SLOW = 3.0  # CPU seconds above which a test is left out
+PATIENCE = 20.0  # CPU seconds of a test when it is first run, and may have to compile
 ENOUGH = 3.0  # seconds of tests that a change has to live through to count as not noticed
 MEMORY = 6 << 30
+QUICKLY = ("-q", "-p", "no:cacheprovider", "-p", "xdist.plugin", "--assert=plain")  # and no plugin that is found by itself
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 
 
 class Lines:
     """A pytest plugin: which lines of the files each test ran, and how long it took."""
 
-    def __init__(self, copy: Path, files: set[str]) -> None:
+    def __init__(self, copy: Path, files: set[str], limit: float) -> None:
+        self.limit = limit
         self.names = {str(copy / "src" / "multiduel" / file): file for file in files}
         self.tests: dict[str, tuple[float, list[tuple[str, int]]]] = {}
         self.here: set[tuple[str, int]] = set()
@@ -99,7 +102,7 @@ class Lines:
         sys.settrace(self.trace)
         threading.settrace(self.trace)
         signal.signal(signal.SIGPROF, self.stop)
-        signal.setitimer(signal.ITIMER_PROF, SLOW)
+        signal.setitimer(signal.ITIMER_PROF, self.limit)
 
     def stop(self, *_: Any) -> None:
         raise TimeoutError("too slow")
@@ -112,20 +115,6 @@ class Lines:
             self.tests[report.nodeid] = (time.process_time() - self.began, sorted(self.here))
         if report.failed or report.skipped:
             self.failed.add(report.nodeid)
-
-
-class Hurry:
-    """A pytest plugin: no test for longer than this, in CPU seconds."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
-    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
-        signal.signal(signal.SIGPROF, self.stop)
-        signal.setitimer(signal.ITIMER_PROF, self.seconds)
-
-    def stop(self, *_: Any) -> None:
-        raise TimeoutError("too slow")
 
 
 def in_a_child(copy: Path, args: list[str], plugins: list[Any], seconds: float) -> int:
@@ -145,7 +134,7 @@ def in_a_child(copy: Path, args: list[str], plugins: list[Any], seconds: float) 
                 contextlib.redirect_stdout(said),
                 contextlib.redirect_stderr(said),
             ):
-                code = int(pytest.main(["-q", "-p", "no:cacheprovider", "--assert=plain", *args], plugins=plugins))
+                code = int(pytest.main([*QUICKLY, *args], plugins=plugins))
         finally:
             os._exit(code)
     patience, code = time.monotonic() + 5.0 * seconds + 30.0, -1  # the machine may be busy
@@ -165,19 +154,25 @@ def in_a_child(copy: Path, args: list[str], plugins: list[Any], seconds: float) 
 
 
 def learn(copy: Path, group: Group, files: set[str]) -> dict[str, Any]:
-    """Every test once, as the code is: {"tests": {id: [seconds, lines]}, "out": those left out}."""
-    told = copy / "lines.json"
+    """Every test, as the code is: {"tests": {id: [seconds, lines]}, "out": those left out}."""
+    first = watch(copy, list(group.tests), files, PATIENCE)
+    slow = [id for id, (seconds, _) in first["tests"].items() if seconds > SLOW]  # it may have been the compiler
+    again = watch(copy, slow, files, SLOW) if slow else {"tests": {}}
+    tests = {id: entry for id, entry in (first["tests"] | again["tests"]).items() if entry[0] <= SLOW}
+    return {"tests": tests, "out": sorted({*first["tests"], *first["failed"]} - {*tests})}
+
+
+def watch(copy: Path, tests: list[str], files: set[str], limit: float) -> dict[str, Any]:
+    """Which lines these run, none of them for longer than the limit, and which fail."""
+    told, plugin = copy / "lines.json", Lines(copy, files, limit)
     told.unlink(missing_ok=True)
-    plugin = Lines(copy, files)
 
     class Writer:
         def pytest_sessionfinish(self, session: Any) -> None:
-            kept = {id: entry for id, entry in plugin.tests.items() if id not in plugin.failed and entry[0] <= SLOW}
-            told.write_text(json.dumps({"tests": kept, "out": sorted(set(plugin.tests) - set(kept))}))
+            good = {id: entry for id, entry in plugin.tests.items() if id not in plugin.failed}
+            told.write_text(json.dumps({"tests": good, "failed": sorted(plugin.failed)}))
 
-    if group.compiled:
-        in_a_child(copy, list(group.tests), [Hurry(20.0)], 3000.0)
-    in_a_child(copy, list(group.tests), [plugin, Writer()], 3000.0)
+    in_a_child(copy, tests, [plugin, Writer()], 3000.0)
     if not told.exists():
         sys.exit(f"The tests do not run at all:\n{(copy / 'said.txt').read_text()[-3000:]}")
     return json.loads(told.read_text())
@@ -246,12 +241,12 @@ def survey(name: str, options: argparse.Namespace) -> None:
         os.environ["NUMBA_DISABLE_JIT"] = "1"
     copy = options.work.resolve() / name
     files = place(copy, group)
-    os.environ |= {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     sys.dont_write_bytecode = True
     sys.path[:] = [entry for entry in sys.path if not Path(entry or ".").resolve().is_relative_to(ROOT / "src")]
     sys.path[:0] = [str(copy / "src"), str(copy)]
-    for library in ("numpy", "numba", "scipy.special", "scipy.optimize", "hypothesis", "pytest", "typer.testing", "rich.table",
-                    "matplotlib.figure", "pyarrow.parquet"):  # fmt: skip
+    for library in ("numpy", "numba", "scipy.special", "scipy.optimize", "hypothesis", "pytest", "xdist.plugin", "typer.testing",
+                    "rich.table", "matplotlib.figure", "pyarrow.parquet"):  # fmt: skip
         __import__(library)
     for room in BELOW:
         package = importlib.import_module(f"multiduel.{room}")

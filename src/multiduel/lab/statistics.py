@@ -48,6 +48,11 @@ class Estimate:
     def __str__(self) -> str:
         return f"{number(self.value)} ({number(self.low)} to {number(self.high)})"
 
+    @property
+    def has_interval(self) -> bool:
+        """One run has none, and two that differ."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
     def p_below(self, limit: float) -> float:
         """p-value against "not below ``limit``"; one-sided."""
         return self._p(limit, -1.0)
@@ -81,7 +86,7 @@ def variance(sample: Floats) -> Floats:
 
 
 def estimate(sample: Floats, *, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Estimate:
-    """The mean of one sample, with its interval; infinite for a single run."""
+    """The mean of one sample, with its interval; infinite for one run, and for two that differ."""
     runs = np.asarray(sample, np.float64)
     _enough(len(runs), confidence)
     value = float(runs.mean())
@@ -179,8 +184,10 @@ def _estimate(
     value: float, centre: float, error: float, pivots: Floats, runs: int, confidence: float, *, logarithmic: bool = False
 ) -> Estimate:
     pivots = pivots[np.isfinite(pivots)]
-    if error == 0.0 or len(pivots) == 0:
+    if error == 0.0:
         return Estimate(value, value, value, runs)
+    if runs < 3 or len(pivots) == 0:  # a resample of two runs is these two, or has no spread: it says nothing
+        return Estimate(value, -math.inf, math.inf, runs)
     tail = (1.0 - confidence) / 2.0
     below, above = np.quantile(pivots, [tail, 1.0 - tail])
     low, high = centre - above * error, centre - below * error
