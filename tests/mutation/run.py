@@ -45,24 +45,31 @@ class Group(NamedTuple):
 
     files: tuple[str, ...]  # below src/multiduel
     tests: tuple[str, ...]
-    compiled: bool = True  # else NUMBA_DISABLE_JIT: for files with kernels, which every change would compile anew
+    compiled: bool = True  # else NUMBA_DISABLE_JIT: for files with code to compile, of which no line would be seen to run
 
 
-INFERENCE_TESTS = ("tests/inference", "src/multiduel/inference", "tests/engine/test_leaderboard.py")
+INFERENCE_TESTS = (  # the simulations of test_promises.py and test_forecast.py take too long for every change
+    "tests/inference/test_bounded.py", "tests/inference/test_evidence.py", "tests/inference/test_tally.py",
+    "tests/inference/test_verdict.py", "tests/inference/test_words.py", "src/multiduel/inference",
+)  # fmt: skip
 ENGINE_TESTS = (
-    "tests/engine", "src/multiduel/engine", "tests/lab/test_results.py", "tests/lab/test_growing.py",
-    "tests/cli/test_simulate.py",
+    "tests/engine/test_outcomes.py", "tests/engine/test_restore_shapes.py", "tests/engine/test_snapshots.py",
+    "tests/engine/test_policy.py", "tests/engine/test_observe.py", "tests/engine/test_suggest.py", "tests/engine/test_closing.py",
+    "tests/engine/test_simulate.py", "tests/engine/test_face.py", "tests/engine/test_limits.py", "tests/engine/test_looks.py",
+    "tests/engine/test_leaderboard.py", "src/multiduel/engine",
 )  # fmt: skip
 GROUPS = {
-    "inference": Group(("inference/*.py",), INFERENCE_TESTS),
-    "forecast": Group(("inference/forecast.py",), INFERENCE_TESTS, compiled=False),
     "statistics": Group(("lab/statistics.py",), ("tests/lab/test_statistics.py", "src/multiduel/lab/statistics.py")),
-    "paper": Group(
-        ("lab/paper/verdicts.py", "lab/paper/claims.py", "lab/paper/agreement.py", "lab/paper/joint.py", "lab/settling.py"),
-        ("tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py", "tests/lab/test_results.py"),
+    "inference": Group(("inference/[btvw]*.py",), INFERENCE_TESTS),
+    "evidence": Group(("inference/evidence.py", "inference/forecast.py"), INFERENCE_TESTS, compiled=False),
+    "verdicts": Group(
+        ("lab/paper/verdicts.py", "lab/paper/agreement.py"),
+        ("tests/lab/paper/test_verdicts.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
     ),
-    "engine": Group(("engine/*.py",), ENGINE_TESTS),
-    "play": Group(("engine/play.py",), ENGINE_TESTS, compiled=False),
+    "claims": Group(
+        ("lab/paper/claims.py", "lab/paper/joint.py"), ("tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py")
+    ),
+    "engine": Group(("engine/*.py",), ENGINE_TESTS, compiled=False),
 }
 BELOW = ("kernels", "problems", "machines", "policies")  # rooms that import nothing of what is changed
 SLOW = 3.0  # CPU seconds above which a test is left out
@@ -155,8 +162,8 @@ def in_a_child(copy: Path, args: list[str], plugins: list[Any], seconds: float) 
 
 def learn(copy: Path, group: Group, files: set[str]) -> dict[str, Any]:
     """Every test, as the code is: {"tests": {id: [seconds, lines]}, "out": those left out}."""
-    first = watch(copy, list(group.tests), files, PATIENCE)
-    slow = [id for id, (seconds, _) in first["tests"].items() if seconds > SLOW]  # it may have been the compiler
+    first = watch(copy, list(group.tests), files, PATIENCE if group.compiled else SLOW)
+    slow = [id for id, (seconds, _) in first["tests"].items() if seconds > SLOW and group.compiled]  # it may have been compiling
     again = watch(copy, slow, files, SLOW) if slow else {"tests": {}}
     tests = {id: entry for id, entry in (first["tests"] | again["tests"]).items() if entry[0] <= SLOW}
     return {"tests": tests, "out": sorted({*first["tests"], *first["failed"]} - {*tests})}
@@ -203,13 +210,9 @@ class Known:
 
 
 def judged() -> set[tuple[str, str, str]]:
-    """Changes that change nothing: file, what was there, what came in its place. The reason is in the file too."""
-    lines = (line.split(" | ") for line in EQUIVALENT.read_text().splitlines() if line and not line.startswith("#"))
-    return {(file, before, after) for file, before, after, *_ in lines}
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Changes that change nothing: file, the place, what came there. The reason is in the file too."""
+    lines = (line.split(" || ") for line in EQUIVALENT.read_text().splitlines() if line and not line.startswith("#"))
+    return {(file, place, after) for file, place, after, _ in lines}
 
 
 def main() -> None:
@@ -282,8 +285,6 @@ def place(copy: Path, group: Group) -> dict[str, bytes]:
     source = ROOT / "src" / "multiduel"
     paths = [path for pattern in group.files for path in sorted(source.glob(pattern))]
     files = {str(path.relative_to(source)): path.read_bytes() for path in paths}
-    if group.compiled:  # files with kernels have a group of their own
-        files = {file: text for file, text in files.items() if b"@kernel" not in text}
     for file, text in files.items():  # a survey that was killed left its change there
         (copy / "src" / "multiduel" / file).write_bytes(text)
     return files
@@ -300,7 +301,8 @@ def try_file(copy: Path, name: str, file: str, text: bytes, known: Known, option
         if key in before and not (options.again and before[key]["came"] == "survived"):
             continue
         tests = known.tests(file, mutant)
-        if (file, one_line(mutant.before), one_line(mutant.after)) in equivalent:
+        place, after = mutant.place(text), " ".join(mutant.after.split())
+        if (file, place, after) in equivalent:
             came = "equivalent"
         elif not tests:
             came = "survived"
@@ -310,13 +312,13 @@ def try_file(copy: Path, name: str, file: str, text: bytes, known: Known, option
             code = in_a_child(copy, ["-x", *(id for _, id in tests)], [], seconds)
             came = "survived" if code == 0 else "noticed"
         entry = {
-            "key": key, "group": name, "file": file, "of": len(every), "line": mutant.line, "before": one_line(mutant.before),
-            "after": one_line(mutant.after), "came": came, "tests": len(tests),
+            "key": key, "group": name, "file": file, "of": len(every), "line": mutant.line, "place": place, "after": after,
+            "came": came, "tests": len(tests),
         }  # fmt: skip
         with out.open("a") as stream:
             stream.write(json.dumps(entry) + "\n")
         if came == "survived":
-            print(f"  {file}:{mutant.line}: {entry['before']} -> {entry['after']}   [{len(tests)} tests]", flush=True)
+            print(f"{file}:{mutant.line} || {place} || {after} || [{len(tests)} tests]", flush=True)
     path.write_bytes(text)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # Numba's cache looks at it
     print(f"{file}: done", flush=True)
@@ -334,11 +336,11 @@ def report(work: Path) -> None:
     came: dict[str, Counter[str]] = defaultdict(Counter)
     equivalent, total = judged(), {}
     for entry in results(work).values():
-        same = (entry["file"], entry["before"], entry["after"]) in equivalent
+        same = (entry["file"], entry["place"], entry["after"]) in equivalent
         came[entry["file"]]["equivalent" if same else entry["came"]] += 1
         total[entry["file"]] = entry["of"]
         if entry["came"] == "survived" and not same:
-            print(f"{entry['file']}:{entry['line']}: {entry['before']} -> {entry['after']}   [{entry['tests']} tests]")
+            print(f"{entry['file']}:{entry['line']} || {entry['place']} || {entry['after']} || [{entry['tests']} tests]")
     print("| file | changes | tried | noticed | change nothing | not noticed |\n| --- | --- | --- | --- | --- | --- |")
     for file, n in came.items():
         print(f"| {file} | {total[file]} | {n.total()} | {n['noticed']} | {n['equivalent']} | {n['survived']} |")
