@@ -48,6 +48,10 @@ def test_by_rater_the_first_judgement_of_a_pair_counts():
     assert tally.above.tolist() == [[0, 1, 1], [1, 0, 1], [0, 0, 0]]
     tally.undo(first)
     assert tally.above.tolist() == [[0, 0, 1], [2, 0, 1], [0, 0, 0]]
+    by_answer = Tally(3)
+    for _ in range(2):
+        by_answer.add((0, 1), ranking(2), rater="ann")
+    assert by_answer.above[0, 1] == 2.0, "by answer, each of hers"
 
 
 def test_what_is_refused():
@@ -64,6 +68,7 @@ def test_what_is_refused():
         lambda: tally.add((0, 1), [[0, -1], [0, 0]]),
         lambda: tally.add((0, 1), [[1, 0], [0, 0]]),
         lambda: tally.add((0, 1), [[0, float("nan")], [0, 0]]),
+        lambda: tally.add((0, 1), [[0, float("inf")], [0, 0]]),
         lambda: tally.add((0, 1.5), ranking(2)),
         lambda: Tally(0),
         lambda: Tally(3, unit="day"),
@@ -109,8 +114,10 @@ def test_a_tally_is_saved_and_goes_on():
             assert np.array_equal(value, moved.saved()[name]), name
     with pytest.raises(BadInput, match="cannot shrink"):
         plain.grow(3)
-    with pytest.raises(BadInput, match="as many judgements"):
-        Tally.restored(plain.saved() | {"lengths": np.array([1])})
+    saved = plain.saved()
+    for wrong in (np.array([len(saved["judged"])]), saved["lengths"] + 1):  # for fewer raters, or of more judgements
+        with pytest.raises(BadInput, match="as many judgements"):
+            Tally.restored(saved | {"lengths": wrong})
 
 
 def test_counts_from_elsewhere():
@@ -118,6 +125,7 @@ def test_counts_from_elsewhere():
     tally = Tally.of([[0, 5, 0], [2, 0, 1], [0, 0, 0]], [[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]])
     assert tally.showings.tolist() == [8, 8, 1] and tally.answers == 8 and tally.unit == "answer"
     assert tally.showings.dtype == np.int64
+    assert Tally.of(np.zeros((2, 2))).answers == 0
     given = Tally.of([[0, 5], [2, 0]], showings=[7, 9], answers=11, unit="rater")
     assert given.showings.tolist() == [7, 9] and given.answers == 11 and given.unit == "rater"
     assert given.ties.tolist() == [[0, 0], [0, 0]]
@@ -133,6 +141,7 @@ def test_counts_from_elsewhere():
         ({"above": [[0, -1], [2, 0]]}, "'above' must hold finite counts"),
         ({"above": [[0, np.inf], [2, 0]]}, "'above' must hold finite counts"),
         ({"above": np.zeros((0, 0))}, "'above' must be a square table of counts. Got shape"),
+        ({"above": [[0, 1]]}, "'above' must be a square table of counts. Got shape"),
         ({"above": [1, 2]}, "'above' must be a square table of counts. Got shape"),
         ({"above": [[0, 1], [1, 0]], "ties": np.zeros((3, 3))}, "'ties' must be symmetric and of the shape of 'above'"),
         ({"above": [[0, 1], [1, 0]], "showings": [2, 2, 2]}, "'showings' must have 2 counts"),

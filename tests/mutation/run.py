@@ -270,8 +270,9 @@ def survey(name: str, options: argparse.Namespace) -> None:
 
 
 def place(copy: Path, group: Group) -> dict[str, bytes]:
-    """The copy, anew if the sources are not those it was made of; the group's files and their text."""
-    stamp = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(ROOT.glob("src/**/*.py")))).hexdigest()
+    """The copy, anew if the sources and tests are not those it was made of; the group's files and their text."""
+    sources = sorted([*ROOT.glob("src/**/*.py"), *(test for pattern in group.tests for test in ROOT.glob(pattern))])
+    stamp = hashlib.sha256(b"".join(path.read_bytes() for path in sources if path.is_file())).hexdigest()
     if not (copy / "stamp").exists() or (copy / "stamp").read_text() != stamp:
         if copy.exists():
             shutil.rmtree(copy)
