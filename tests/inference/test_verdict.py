@@ -99,7 +99,7 @@ def test_options_that_come_and_go():
     assert full.against[2] == pytest.approx(math.log((math.exp(log_evidence(E[1, 2], 0.0)) + 4.0) / 5.0))
     after = verdict(E, room=6, retired=[0])
     assert after.against[2] == pytest.approx(log_evidence(E[1, 2], 0.0))
-    assert verdict(np.zeros((1, 1)), room=3).winner == 0
+    assert verdict(np.zeros((1, 1)), room=3).winner == verdict(np.zeros((1, 1)), room=1).winner == 0
 
 
 def test_for_whom():
@@ -111,7 +111,9 @@ def test_for_whom():
     for D in (np.zeros((3, 3)), CYCLE, clear(3, 30), clear(3, 9)):
         for unit, words in (("answer", "for the raters who answered here"), ("rater", "for people like these raters")):
             assert words in str(verdict(D, unit=unit))
-    assert verdict(tally).to_json()["unit"] == "rater"
+    assert verdict(tally).to_json()["unit"] == verdict(tally, unit="rater").unit == "rater"
+    with pytest.raises(md.BadInput, match="'unit' of this tally is 'rater'. Got 'answer'"):
+        verdict(tally, unit="answer")
 
 
 def test_copeland_and_borda_stand_beside():
@@ -191,7 +193,10 @@ def test_intervals_that_follow_are_the_intervals():
     before.intervals  # noqa: B018
     above[1, 3] += 1.0
     plain, following = verdict(above), verdict(above)
+    following.follow(None)
+    assert "intervals" not in vars(following)
     following.follow(before)
+    assert "intervals" in vars(following), "known, before anyone asks"
     assert np.array_equal(plain.intervals[0], following.intervals[0])
     assert np.array_equal(plain.intervals[1], following.intervals[1])
     changed = plain.intervals[0] != before.intervals[0]
@@ -236,7 +241,11 @@ def test_scores_in_order_with_what_is_certain_of_them():
     assert borda[1] == pytest.approx((11 / 80 + 50 / 53 + 0.5) / 3) and borda[3] == 0.5
     assert [s.arm for s in verdict(D, ties, room=4, retired=[3]).copeland] == [0, 1, 2]
     with_margin = verdict(D, ties, margin=0.1)
-    assert with_margin.copeland == result.copeland, "scores know no margin"
+    assert with_margin.copeland == result.copeland
+    even = verdict([[0, 400], [400, 0]], margin=0.1)
+    assert even.evidence[0, 1] > even.pairs and [(s.low, s.high) for s in even.copeland] == [(0.0, 1.0)] * 2, (
+        "scores know no margin"
+    )
 
 
 def test_evidence_that_is_kept_is_not_changed_and_may_change():
