@@ -133,6 +133,7 @@ def test_copeland_and_borda_stand_beside():
     ("arguments", "says"),
     [
         ({"alpha": 0.0}, "'alpha'"),
+        ({"alpha": 1.0}, "'alpha'"),
         ({"margin": 0.5}, "'margin'"),
         ({"margin": -0.1}, "'margin'"),
         ({"room": 2}, "'room'"),
@@ -287,3 +288,17 @@ def test_strengths_far_apart_are_found_and_their_spread_is_the_curvature():
     assert np.allclose((W - n * p).sum(axis=1), u, atol=1e-6)  # the slope is 0 at the mode; the ridge pulls by u
     weight = n * p * p.T
     assert np.allclose(root @ root.T, np.diag(weight.sum(axis=1) + 1.0) - weight)
+
+
+def test_room_that_is_full_asks_for_more_evidence_and_changes_none():
+    D = clear(4, 30, 12)
+    assert np.allclose(verdict(D, room=4).against, verdict(D).against)
+    assert verdict([[0]], room=2).against[0] == 0.0, "the 1 that was bet on the empty place"
+
+
+def test_within_a_margin_the_winner_may_be_one_that_another_surely_beats():
+    """A slight cycle, seen very often: without a margin all are out; with one there is a winner, and it is still in."""
+    slight = np.array([[0, 20900, 19100], [19100, 0, 20900], [20900, 19100, 0]])
+    assert verdict(slight).kind == "cycle"
+    result = verdict(slight, margin=0.1)
+    assert result.kind == "winner" and result.still_in == (result.winner,) and result.winner not in result.out
