@@ -29,6 +29,7 @@ import numpy as np
 from numba.extending import overload
 
 from multiduel.kernels.explain import explained
+from multiduel.kernels.linking import parts_only_linked
 from multiduel.kernels.sources import PACKAGE, code_hash, digest, files_behind
 
 JIT: bool = not numba.config.DISABLE_JIT
@@ -211,7 +212,8 @@ class Entry:
         """What lies in the cache is input like any other: if it cannot be read, it goes."""
         for _ in range(2):
             try:
-                self.call.compile(kinds)  # type: ignore[attr-defined]
+                with parts_only_linked():
+                    self.call.compile(kinds)  # type: ignore[attr-defined]
                 return
             except numba.core.errors.NumbaError:
                 raise  # the code's own fault

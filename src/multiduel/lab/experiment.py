@@ -39,7 +39,7 @@ from multiduel.files import read_text
 from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
 from multiduel.kernels.contract import FOREVER
 from multiduel.lab import problem as problem_tables
-from multiduel.lab.sweep import kebab, members, swept
+from multiduel.lab.expansion import kebab, members, swept
 from multiduel.problems import BENCHMARKS
 
 # What would only fill the memory is refused.

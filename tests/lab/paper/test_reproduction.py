@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from multiduel import cli, problems, theory
 from multiduel.inputs import BadInput
 from multiduel.lab import results, runner
-from multiduel.lab.paper import claims, panels, stand_in
+from multiduel.lab.paper import claims, drawing, panels, stand_in
 from multiduel.lab.paper import figures as paper_figures
 from multiduel.lab.paper import reproduction as paper
 
@@ -46,6 +46,7 @@ def small(monkeypatch):
 
     monkeypatch.setattr(panels, "load_all", load_all)
     monkeypatch.setattr(paper_figures, "save", save)
+    monkeypatch.setattr(drawing, "helper", lambda: None)  # another process would draw them
 
 
 @pytest.fixture

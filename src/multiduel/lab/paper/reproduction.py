@@ -5,12 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from multiduel.engine import figures
 from multiduel.files import write_whole
@@ -18,9 +15,9 @@ from multiduel.inputs import BadInput, cores
 from multiduel.lab import ahead, experiment, results, runner
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
-from multiduel.lab.paper import figures as paper_figures
+from multiduel.lab.paper.drawing import Drawing
 from multiduel.lab.paper.mslr import KEPT, make
-from multiduel.lab.paper.panels import MULTI, READINGS, SLATE_SIZES, THEORY, TWO
+from multiduel.lab.paper.panels import MULTI, READINGS, TWO
 from multiduel.lab.problem import DATA, data_folder
 from multiduel.lab.results import Panel
 
@@ -68,14 +65,15 @@ def paper(
     experiments = [plan for plan in experiments if panels.worth_playing(plan, folder)]
     measured: dict[str, Panel] = {}
     seconds = {}
-    helped = ahead.compiling(experiments, cores(threads, of="paper") if cluster is None else 1)
-    with helped, Drawing(out / "figures") as drawing:
-        for plan in experiments:
+    at_work = cores(threads, of="paper")
+    helped = ahead.compiling(experiments, at_work if cluster is None else 1)
+    with helped, Drawing(out / "figures", at_work) as drawing:
+        playable = [panels.with_problem(plan, folder) for plan in experiments]  # rankers are made while the other core compiles
+        for plan, problem in playable:
             before = time.monotonic()
-            playable, problem = panels.with_problem(plan, folder)
             with watch(plan.name) as progress:
                 measured[plan.name] = runner.run(
-                    playable,
+                    plan,
                     out,
                     problem=problem,
                     data=folder,
@@ -103,7 +101,7 @@ def is_here(out: Path) -> bool:
 def rebuild(out: Path) -> Path:
     """The report anew from the folders of a finished run, and from nothing else."""
     start = time.monotonic()
-    with Drawing(out / "figures") as drawing:
+    with Drawing(out / "figures", cores(None, of="report")) as drawing:
         return write(out, {name: results.read(out / name) for name in _needed(out)}, drawing, {}, start=start)
 
 
@@ -123,57 +121,3 @@ def write(out: Path, measured: dict[str, Panel], drawing: Drawing, seconds: dict
     text = json.dumps([dataclasses.asdict(claim) for claim in verdicts], indent=1, allow_nan=False)
     write_whole(out / "claims.json", text + "\n")
     return report.write(out, measured, verdicts, pictures, seconds, total=time.monotonic() - start)
-
-
-class Drawing:
-    """The figures, each drawn as soon as its experiments are there: by a thread of its own, while others are still played."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.pool = ThreadPoolExecutor(1, thread_name_prefix="multiduel-figures")
-        self.begun: dict[str, Future[list[Path]]] = {}
-
-    def begin(self, measured: Mapping[str, Panel], *, rest: bool = False) -> None:
-        """Those whose experiments are all there and that were not begun before; of the ``rest``, no more are to come."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for name, (needed, figure) in FIGURES.items():
-            panels = [measured[each] for each in needed if each in measured]
-            if name not in self.begun and panels and (rest or len(panels) == len(needed)):
-                self.begun[name] = self.pool.submit(paper_figures.save, partial(figure, panels), self.folder, name)
-
-    def pictures(self) -> dict[str, Path]:
-        """The SVG files by name, once all are drawn."""
-        return {name: drawn.result()[-1] for name, drawn in self.begun.items()}
-
-    def __enter__(self) -> Drawing:
-        return self
-
-    def __exit__(self, *trouble: object) -> None:
-        self.pool.shutdown(wait=trouble[0] is None, cancel_futures=True)
-
-
-def _bound_curves(panels: Sequence[Panel]) -> Any:
-    return claims.bound_curves({panel.experiment.name: panel for panel in panels})
-
-
-# What each is drawn from, and how.
-FIGURES: dict[str, tuple[Sequence[str], Callable[[list[Panel]], Any]]] = {
-    "two-dueling": (TWO, paper_figures.regret),
-    "two-dueling-linear": (TWO, partial(paper_figures.regret, scale="linear")),
-    "multi-dueling": (MULTI, partial(paper_figures.regret, columns=2, decades=3)),
-    "multi-dueling-linear": (MULTI, partial(paper_figures.regret, scale="linear", columns=2)),
-    "two-dueling-runs": (TWO, paper_figures.distribution),
-    "multi-dueling-runs": (MULTI, partial(paper_figures.distribution, columns=2)),
-    "bounds": (THEORY, lambda panels: paper_figures.bounds(_bound_curves(panels))),
-    "slate-sizes": (SLATE_SIZES, paper_figures.slate_sizes),
-    "cost": ((*TWO, *MULTI), paper_figures.cost),
-    # the same in one column
-    "two-dueling-narrow": (TWO, paper_figures.narrow_regret),
-    "two-dueling-linear-narrow": (TWO, partial(paper_figures.narrow_regret, scale="linear")),
-    "multi-dueling-narrow": (MULTI, paper_figures.narrow_regret),
-    "multi-dueling-linear-narrow": (MULTI, partial(paper_figures.narrow_regret, scale="linear")),
-    "two-dueling-runs-narrow": (TWO, partial(paper_figures.distribution, columns=1)),
-    "multi-dueling-runs-narrow": (MULTI, partial(paper_figures.distribution, columns=1)),
-    "bounds-narrow": (THEORY, lambda panels: paper_figures.bounds(_bound_curves(panels), columns=1)),
-    "slate-sizes-narrow": (SLATE_SIZES, partial(paper_figures.slate_sizes, columns=1)),
-}
