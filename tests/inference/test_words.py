@@ -48,6 +48,7 @@ def test_a_cycle():
 
 def test_open_nearly_settled_and_still_in():
     assert str(verdict(np.zeros((4, 4)))) == (f"Open {HERE}: any of the 4 options may still be the one that beats all others.")
+    assert str(verdict(np.zeros((4, 4)), margin=0.1)) == str(verdict(np.zeros((4, 4))))
     above = beaten(3, 1)
     above[1, 2] = 60.0
     assert str(verdict(above)) == (
