@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from multiduel.inference import verdict
-from multiduel.inference.words import sentence
+from multiduel.inference.words import listed, sentence
 
 HERE, LIKE = "for the raters who answered here, in this mix", "for people like these raters"
 CLEAR = [[0, 30, 30], [2, 0, 20], [1, 12, 0]]
@@ -57,6 +57,10 @@ def test_open_nearly_settled_and_still_in():
     two = verdict(beaten(3, 1))
     says = f"Still in {HERE}: 'option 0' and 'option 2'. If one option beats all others, it is one of these 2 (95 %)."
     assert str(two) == says and repr(two) == f"<Verdict narrowed: {says}>"
+
+
+def test_lists_in_words():
+    assert [listed(list("abc")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
 
 
 def test_long_lists_are_cut():
