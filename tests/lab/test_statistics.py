@@ -241,6 +241,7 @@ def test_a_ratio_without_logarithm_has_no_interval(ours, theirs, value):
 def test_variances_of_one_run_and_of_equal_runs():
     one, same = statistics.estimate_variance(np.array([4.0])), statistics.estimate_variance(np.full(5, 4.0))
     assert math.isnan(one.value) and (one.low, one.high, one.runs) == (-math.inf, math.inf, 1)
+    assert statistics.estimate_variance(np.full(2, 4.0)).value == 0.0
     assert same.value == 0.0 and (same.low, same.high, same.runs) == (-math.inf, math.inf, 5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
