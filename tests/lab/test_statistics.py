@@ -229,13 +229,22 @@ def test_what_has_no_spread_leaves_no_doubt_and_what_has_no_interval_leaves_all(
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "value"),
-    [([2.0], [4.0], 0.5), ([2.0], [4.0, 8.0], 1 / 3), ([0.0, 0.0], [1.0, 3.0], 0.0), ([1.0, 3.0], [0.0, 0.0], math.nan),
-     ([1.0, 3.0], [-1.0, -3.0], -1.0), ([-1.0, -3.0], [1.0, 3.0], -1.0)],
+    [([2.0], [4.0], 0.5), ([2.0], [4.0, 8.0], 1 / 3), ([0.0, 0.0, 0.0], [1.0, 3.0, 4.0], 0.0), ([0.0] * 3, [0.0] * 3, math.nan),
+     ([1.0, 3.0, 4.0], [0.0, 0.0, 0.0], math.nan),
+     ([1.0, 3.0, 5.0], [-1.0, -3.0, -5.0], -1.0), ([-1.0, -3.0, 1.0], [1.0, 3.0, 2.0], -0.5),
+     ([-1.0, -3.0, 1.0], [-1.0, -3.0, 1.0], 1.0)],
 )  # fmt: skip
 def test_a_ratio_without_logarithm_has_no_interval(ours, theirs, value):
-    found = statistics.ratio(np.array(ours), np.array(theirs))
-    assert found.value == pytest.approx(value, nan_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = statistics.ratio(np.array(ours), np.array(theirs))
+    assert found.value == pytest.approx(value, nan_ok=True) and found.p_above(0.1) == 1.0
     assert (found.low, found.high, found.runs) == (-math.inf, math.inf, min(len(ours), len(theirs)))
+
+
+@pytest.mark.parametrize(("low", "high", "known"), [(1.0, 2.0, True), (-math.inf, 2.0, False), (1.0, math.inf, False)])
+def test_an_interval_has_two_ends(low, high, known):
+    assert statistics.Estimate(1.5, low, high, 5).has_interval is known
 
 
 def test_variances_of_one_run_and_of_equal_runs():
@@ -246,6 +255,10 @@ def test_variances_of_one_run_and_of_equal_runs():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert math.isnan(statistics.ratio(np.array([4.0]), np.array([1.0, 2.0]), statistics.variance).value)
+        assert statistics.ratio(np.array([4.0]), np.array([2.0])).value == 2.0
+        assert statistics.estimate(np.array([4.0])).low == -math.inf
+        assert statistics.estimate_variance(np.full(3, 4.0)).low == -math.inf
+    assert math.isfinite(statistics.estimate_variance(np.array([1.0, 1.5, 2.0])).high)
     with pytest.raises(BadInput, match="at least 1 run"):
         statistics.estimate_variance(np.array([]))
 

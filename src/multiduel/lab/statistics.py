@@ -102,8 +102,8 @@ def estimate(sample: Floats, *, confidence: float = CONFIDENCE, resamples: int =
 def estimate_variance(sample: Floats, *, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Estimate:
     """The variance of one sample, with its interval, found on the logarithmic scale."""
     runs = np.asarray(sample, np.float64)
-    if _enough(len(runs), confidence) == 1 or np.ptp(runs) == 0.0:
-        return Estimate(0.0 if len(runs) > 1 else math.nan, -math.inf, math.inf, len(runs))
+    if _enough(len(runs), confidence) == 1:
+        return Estimate(math.nan, -math.inf, math.inf, 1)
     draws = runs[np.random.default_rng(0).integers(len(runs), size=(resamples, len(runs)))]
     parts = [_log_influence(each, variance) for each in (runs, draws)]
     (middle, error), (centres, errors) = (
@@ -137,13 +137,13 @@ def ratio(
     known = fewest > 1 or statistic is mean  # one run has no variance
     top, bottom = (float(statistic(a)), float(statistic(b))) if known else (math.nan, math.nan)
     value = top / bottom if bottom != 0.0 else math.nan
-    if fewest == 1 or not (top > 0.0 and bottom > 0.0):
+    if fewest == 1:
         return Estimate(value, -math.inf, math.inf, fewest, link, paired)
     rng = np.random.default_rng(0)
     first = rng.integers(len(a), size=(resamples, len(a)))
     second = first if paired else rng.integers(len(b), size=(resamples, len(b)))
-    middle, error = _log_ratio(a, b, statistic, paired)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is not above 0 has no logarithm, and so no pivots
+        middle, error = _log_ratio(a, b, statistic, paired)
         centres, errors = _log_ratio(a[first], b[second], statistic, paired)
         pivots = (centres - middle) / errors
     shape = _estimate(value, float(middle), float(error), pivots, fewest, confidence, logarithmic=True)
