@@ -127,6 +127,8 @@ def test_a_claim_is_judged_as_published_and_each_reading_by_itself():
     assert found.verdict == HOLDS and found.line == "holds: in 2 of 2 panels"
     assert found.readings == {"other": "fails: holds in 0 of 2 panels"}
     assert [c.outcome for c in found.comparisons] == [HOLDS, HOLDS, FAILS, OPEN, OPEN, OPEN]
+    third = [made(0.001, 0.9, panel="c", reading="third")]
+    assert claim("name", "It is.", "A test.", [*published, *many, *third]).readings["third"] == "holds: in 1 of 1 panel"
     excused = claim("name", "It is.", "A test.", many, refutable=False)
     assert excused.readings == {"other": "open: holds in 0 of 2 panels"} and excused.line == "open: no panel counts"
     assert excused.why == "On generated rankers only, which do not count."
