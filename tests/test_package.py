@@ -54,7 +54,7 @@ def test_every_public_name_resolves():
         md.nothing  # noqa: B018
 
 
-FACES = ("multiduel", "multiduel.authoring", "multiduel.theory", "multiduel.inference", "multiduel.rankers", "multiduel.checks")
+FACES = tuple(f"multiduel{room}" for room in ("", ".authoring", ".theory", ".inference", ".problems", ".rankers", ".checks"))
 
 
 def public_names():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -32,6 +33,21 @@ from multiduel.arena import (
     connect,
 )
 from multiduel.arena.options import Option, make_content
+
+
+@contextmanager
+def full_disk(service: Service) -> Iterator[None]:
+    """Nothing can be committed inside."""
+
+    def no_commit(connection: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    journal: Any = service.journal
+    journal._commit = no_commit
+    try:
+        yield
+    finally:
+        del journal._commit
 
 
 class Clock:

@@ -41,7 +41,7 @@ from multiduel.arena import (
 )
 from multiduel.arena.ballots import normal, wins_of
 from multiduel.inputs import BadInput
-from tests.arena.play import Clock, an_arena, options, running, ticket_for
+from tests.arena.play import Clock, an_arena, full_disk, options, running, ticket_for
 
 RANKED = {"rank": [0, 1, 2]}
 
@@ -421,25 +421,16 @@ def test_commands_that_wait_share_a_transaction_and_a_refusal_harms_no_other(ser
     assert answers(service, arena) == 2
 
 
-def test_a_commit_that_fails_is_as_if_nothing_was_and_may_be_sent_again(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_that_fails_is_as_if_nothing_was_and_may_be_sent_again(service: Service) -> None:
     arena, (rater, other) = an_arena(service)
     tickets = [ticket_for(service, arena, one, "1") for one in (rater, other)]
     events, digest = service.info(arena).events, service.digest(arena)
-
-    def disk_is_full(connection: Any) -> None:
-        import sqlite3
-
-        raise sqlite3.OperationalError("database or disk is full")
-
-    monkeypatch.setattr(service.journal, "_commit", disk_is_full)
-    with held_up(service, arena):
-        futures = [service.submit(Vote(ticket.id, RANKED, next=True)) for ticket in tickets]
-    for future in futures:
-        with pytest.raises(Unavailable, match="disk is full"):
-            future.result(10)
-    monkeypatch.undo()
+    with full_disk(service):
+        with held_up(service, arena):
+            futures = [service.submit(Vote(ticket.id, RANKED, next=True)) for ticket in tickets]
+        for future in futures:
+            with pytest.raises(Unavailable, match="disk is full"):
+                future.result(10)
     assert service.info(arena).events == events
     assert service.digest(arena) == digest, "the state in memory was thrown away and folded anew"
     for ticket in tickets:

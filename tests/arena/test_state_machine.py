@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import tempfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, precondition, rule
@@ -45,7 +45,7 @@ from multiduel.arena.commands import ChangeMargin, ChangePolicy
 from multiduel.arena.verify import verify
 from multiduel.inputs import BadInput
 from tests.arena.model import Model
-from tests.arena.play import Clock, options
+from tests.arena.play import Clock, full_disk, options
 
 EXAMPLES, STEPS = (int(n) for n in os.environ.get("MULTIDUEL_ARENA_HISTORIES", "80x40").split("x"))
 REFUSALS = (Conflict, NotFound, Forbidden, BadInput)
@@ -125,19 +125,8 @@ class Arena(RuleBasedStateMachine):
         return came, said
 
     def _fail_once(self, command: Any) -> None:
-        journal: Any = self.service.journal
-
-        def no_commit(connection: Any) -> None:
-            raise sqlite3.OperationalError("database or disk is full")
-
-        journal._commit = no_commit
-        try:
+        with full_disk(self.service), pytest.raises(Unavailable):
             self.service.do(command)
-            raise AssertionError("acknowledged without a commit")
-        except Unavailable:
-            pass
-        finally:
-            del journal._commit
 
     # ---- rules
 

@@ -10,7 +10,8 @@ import multiduel as md
 def spoiled(saved):
     """The snapshot with one array's shape or kind told wrongly, one array at a time."""
     for name in ("state", "tally"):
-        for k, (kind, shape, _) in enumerate(saved[name]):
+        stored = [(k, packed) for k, packed in enumerate(saved[name]) if packed is not None]
+        for k, (kind, shape, _) in stored:
             for wrong_kind, wrong_shape in ((kind, [*shape, 1]), (kind, [-1]), ({"f8": "i8"}.get(kind, "f8"), shape)):
                 other = copy.deepcopy(saved)
                 if [wrong_kind, wrong_shape] != [kind, shape]:

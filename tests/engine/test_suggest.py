@@ -68,7 +68,14 @@ def test_a_policy_that_wants_features_is_never_named_without_them():
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [({"n_arms": 0}, "n_arms"), ({"n_arms": 3, "slate_size": 1}, "slate_size"), ({"n_arms": 3, "assume": "x"}, "assume")],
+    [
+        ({"n_arms": 0}, "n_arms"),
+        ({"n_arms": 3, "slate_size": 1}, "slate_size"),
+        ({"n_arms": 3, "assume": "x"}, "assume"),
+        ({"n_arms": 10**19}, "'n_arms' of 'suggest' must be at most 10,000. Got 10000000000000000000."),
+        ({"n_arms": 3, "slate_size": 10**400}, "'slate_size' of 'suggest' must be at most 10,000."),
+        ({"n_arms": 3, "horizon": 10**19}, "'horizon' of 'suggest' must be at most"),
+    ],
 )
 def test_bad_arguments(arguments, says):
     with pytest.raises(md.BadInput, match=says):

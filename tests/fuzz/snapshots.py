@@ -114,7 +114,7 @@ def damage_array(holder, key, rng):
     packed = holder[key] if isinstance(holder, list) else holder.get(key)
     if not isinstance(packed, list) or not packed:
         return  # damaged before
-    if isinstance(packed[0], list):  # a list of arrays
+    if packed[0] is None or isinstance(packed[0], list):  # a list of arrays, or of nothing where there was scratch
         damage_array(packed, rng.randrange(len(packed)), rng)
         return
     if len(packed) != 3:

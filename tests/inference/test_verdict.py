@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.inference import Tally, forecast, verdict
+from multiduel.inference import Forecast, Tally, Weighed, forecast, verdict
 from multiduel.inference.forecast import strengths
 from multiduel.kernels.evidence import log_evidence
 
@@ -99,7 +99,7 @@ def test_options_that_come_and_go():
     assert full.against[2] == pytest.approx(math.log((math.exp(log_evidence(E[1, 2], 0.0)) + 4.0) / 5.0))
     after = verdict(E, room=6, retired=[0])
     assert after.against[2] == pytest.approx(log_evidence(E[1, 2], 0.0))
-    assert verdict(np.zeros((1, 1)), room=3).winner == 0
+    assert verdict(np.zeros((1, 1)), room=3).winner == verdict(np.zeros((1, 1)), room=1).winner == 0
 
 
 def test_for_whom():
@@ -111,7 +111,9 @@ def test_for_whom():
     for D in (np.zeros((3, 3)), CYCLE, clear(3, 30), clear(3, 9)):
         for unit, words in (("answer", "for the raters who answered here"), ("rater", "for people like these raters")):
             assert words in str(verdict(D, unit=unit))
-    assert verdict(tally).to_json()["unit"] == "rater"
+    assert verdict(tally).to_json()["unit"] == verdict(tally, unit="rater").unit == "rater"
+    with pytest.raises(md.BadInput, match="'unit' of this tally is 'rater'"):
+        verdict(tally, unit="answer")
 
 
 def test_copeland_and_borda_stand_beside():
@@ -131,6 +133,7 @@ def test_copeland_and_borda_stand_beside():
     ("arguments", "says"),
     [
         ({"alpha": 0.0}, "'alpha'"),
+        ({"alpha": 1.0}, "'alpha'"),
         ({"margin": 0.5}, "'margin'"),
         ({"margin": -0.1}, "'margin'"),
         ({"room": 2}, "'room'"),
@@ -191,7 +194,10 @@ def test_intervals_that_follow_are_the_intervals():
     before.intervals  # noqa: B018
     above[1, 3] += 1.0
     plain, following = verdict(above), verdict(above)
+    following.follow(None)
+    assert "intervals" not in vars(following)
     following.follow(before)
+    assert "intervals" in vars(following), "known, before anyone asks"
     assert np.array_equal(plain.intervals[0], following.intervals[0])
     assert np.array_equal(plain.intervals[1], following.intervals[1])
     changed = plain.intervals[0] != before.intervals[0]
@@ -201,3 +207,98 @@ def test_intervals_that_follow_are_the_intervals():
         other.__dict__.pop("intervals")
         other.follow(before)
         assert np.array_equal(other.intervals[0], plain), "of other counts, or another confidence: none of it is taken over"
+
+
+def test_the_numbers_behind_a_verdict():
+    D = clear(4, 30, 2)
+    result = verdict(D, alpha=0.1)
+    assert result.needed == pytest.approx(math.log(4 / 0.1)) and result.pairs == pytest.approx(math.log(12 / 0.1))
+    assert result.names == ("option 0", "option 1", "option 2", "option 3") and result.present == (0, 1, 2, 3)
+    assert result.evidence[0, 1] == pytest.approx(log_evidence(30.0, 2.0))
+    assert result.out == (1, 2, 3) and result.still_in == (0,) and result.cycle == () and not result.cycle_is_certain
+    assert result.to_json() == {
+        "kind": "winner", "sentence": str(result), "winner": 0, "still_in": [0], "out": [1, 2, 3], "cycle": [],
+        "cycle_is_certain": False, "confidence": 0.9, "margin": 0.0, "unit": "answer", "needed": result.needed,
+        "above": D.tolist(), "ties": np.zeros((4, 4)).tolist(),
+    }  # fmt: skip
+    room = verdict(D, alpha=0.1, room=7)
+    assert room.needed == pytest.approx(math.log(2 * 7 / 0.1)) and room.pairs == pytest.approx(math.log(2 * 7 * 6 / 0.1))
+    gone = verdict(D, alpha=0.1, room=7, retired=[3])
+    assert gone.needed == gone.pairs == pytest.approx(math.log(2 * 7 * 6 / 0.1))
+    D[0, 1] = 0.0
+    assert result.tally[0][0, 1] == 30.0, "a verdict keeps its own counts"
+
+
+def test_scores_in_order_with_what_is_certain_of_them():
+    D = np.array([[0, 60, 5, 0], [2, 0, 50, 0], [5, 3, 0, 0], [0, 0, 0, 0]])
+    ties = np.zeros((4, 4))
+    ties[0, 1] = ties[1, 0] = 18.0
+    result = verdict(D, ties)
+    assert [(s.arm, s.value, s.low, s.high) for s in result.copeland] == [
+        (0, 2.0, 1.0, 3.0), (1, 1.5, 1.0, 2.0), (3, 1.5, 0.0, 3.0), (2, 1.0, 0.0, 2.0),
+    ]  # fmt: skip
+    borda = {s.arm: s.value for s in result.borda}
+    assert borda[0] == pytest.approx((69 / 80 + 0.5 + 0.5) / 3)  # ties count half, and so does a pair never judged
+    assert borda[1] == pytest.approx((11 / 80 + 50 / 53 + 0.5) / 3) and borda[3] == 0.5
+    assert [s.arm for s in verdict(D, ties, room=4, retired=[3]).copeland] == [0, 1, 2]
+    with_margin = verdict(D, ties, margin=0.1)
+    assert with_margin.copeland == result.copeland
+    even = verdict([[0, 400], [400, 0]], margin=0.1)
+    assert even.evidence[0, 1] > even.pairs and [(s.low, s.high) for s in even.copeland] == [(0.0, 1.0)] * 2, (
+        "scores know no margin"
+    )
+
+
+def test_evidence_that_is_kept_is_not_changed_and_may_change():
+    D, ties = clear(3, 30, 2), np.zeros((3, 3))
+    kept = Weighed.of(D, ties, margin=0.1)
+    result = verdict(D, margin=0.1, weighed=kept)
+    expected = verdict(D, margin=0.1)
+    assert np.array_equal(result.evidence, expected.evidence) and np.array_equal(result.against, expected.against)
+    D[1, 2] += 5.0
+    kept.update(D, ties, (1, 2), margin=0.1)
+    assert np.array_equal(result.evidence, expected.evidence), "what the verdict holds stays"
+    anew = Weighed.of(D, ties, margin=0.1)
+    for mine, theirs in zip(kept, anew, strict=True):
+        assert np.allclose(mine, theirs)
+    assert not np.allclose(kept.L, kept.even)
+    assert np.array_equal(kept.L, verdict(D, margin=0.1).evidence)
+
+
+def test_a_forecast_in_words_and_numbers():
+    assert str(Forecast(False, 123.0, 200.0, 4567.0)) == "120 to 4,600 more answers"
+    assert str(Forecast(False, 0.0, 3.0, 9.0)) == "0 to 9 more answers"
+    assert str(Forecast(False, 15.0, 99.0, 2e6)) == "15 to more than 1,000,000 more answers"
+    with pytest.raises(md.BadInput, match="'slate_size' of a forecast must be at least 2"):
+        forecast(Tally(3), slate_size=1)
+    tally = Tally.of(clear(4, 30, 22), showings=[90] * 4)
+    assert forecast(tally) == forecast(tally, seed=0) != forecast(tally, seed=1)
+    assert not forecast(Tally.of(clear(2, 20, 20), showings=[40, 40])).too_early
+    assert forecast(Tally.of(clear(2, 19, 20), showings=[39, 40])).too_early
+    assert forecast(Tally.of(CYCLE)) == Forecast(False, 0.0, 0.0, 0.0), "that there is no winner is settled too"
+    wide = forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=50)
+    assert wide == forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=4), "no slate holds more than all"
+
+
+def test_strengths_far_apart_are_found_and_their_spread_is_the_curvature():
+    W = np.array([[0.0, 1e6, 1e6], [0.0, 0.0, 1e6], [0.0, 0.0, 0.0]])
+    u, root = strengths(W)
+    p = 1.0 / (1.0 + np.exp(u[None, :] - u[:, None]))
+    n = W + W.T
+    assert np.allclose((W - n * p).sum(axis=1), u, atol=1e-6)  # the slope is 0 at the mode; the ridge pulls by u
+    weight = n * p * p.T
+    assert np.allclose(root @ root.T, np.diag(weight.sum(axis=1) + 1.0) - weight)
+
+
+def test_room_that_is_full_asks_for_more_evidence_and_changes_none():
+    D = clear(4, 30, 12)
+    assert np.allclose(verdict(D, room=4).against, verdict(D).against)
+    assert verdict([[0]], room=2).against[0] == 0.0, "the 1 that was bet on the empty place"
+
+
+def test_within_a_margin_the_winner_may_be_one_that_another_surely_beats():
+    """A slight cycle, seen very often: without a margin all are out; with one there is a winner, and it is still in."""
+    slight = np.array([[0, 20900, 19100], [19100, 0, 20900], [20900, 19100, 0]])
+    assert verdict(slight).kind == "cycle"
+    result = verdict(slight, margin=0.1)
+    assert result.kind == "winner" and result.still_in == (result.winner,) and result.winner not in result.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -110,10 +111,13 @@ def test_values_that_can_be_worked_out_by_hand():
     halved = known.over(2.0)
     assert (halved.value, halved.low, halved.high, halved.error) == (1.0, 0.5, 1.5, 0.5)
     assert statistics.holm([0.5, 0.9]) == [1.0, 1.0] and statistics.holm([0.6, 0.01]) == [0.6, 0.02]
+    assert statistics.holm([0.9, 0.8]) == [1.0, 1.0] and statistics.holm([]) == []
     assert statistics.wins(np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 2.0, 9.0])) == (1, 3)
     steps = np.array([1.0, 2.0, 3.0])
     assert statistics.correlation(steps, 2.0 * steps) == pytest.approx(1.0)
+    assert statistics.correlation(steps / 2.0, steps / -2.0) == pytest.approx(-1.0)
     assert statistics.correlation(steps[:2], steps) is None and statistics.correlation(steps, np.ones(3)) is None
+    assert statistics.correlation(np.ones(3), steps) is None
     low, high = statistics.band(np.array([[0.0], [2.0]]))
     assert [low[0], high[0]] == pytest.approx([1.0 - 12.7062047, 1.0 + 12.7062047])  # Student's t with 1 degree of freedom
     assert [statistics.number(x) for x in (999.0, 1000.0, 1e7, -math.inf, math.nan)] == [
@@ -128,3 +132,177 @@ def test_values_that_can_be_worked_out_by_hand():
             statistics.estimate(steps, confidence=confidence)
     with pytest.raises(BadInput, match="at least 1 run"):
         statistics.estimate(np.array([]))
+
+
+def plain_log_influence(sample, of):
+    """ln of the mean or the variance, and by how much each run moves it: what ``ratio`` and ``estimate_variance`` rest on."""
+    middle = sum(sample) / len(sample)
+    if of == "mean":
+        return math.log(middle), [(x - middle) / middle for x in sample]
+    spread = sum((x - middle) ** 2 for x in sample) / (len(sample) - 1)
+    return math.log(spread), [(x - middle) ** 2 / spread - 1.0 for x in sample]
+
+
+def plain_interval(middle, error, pivots, confidence=0.95):
+    tail = (1.0 - confidence) / 2.0
+    below, above = np.quantile(pivots, [tail, 1.0 - tail])
+    return middle - above * error, middle - below * error
+
+
+def luck(*sizes, resamples=2000):
+    """The resamples that are promised to be the same each time."""
+    rng = np.random.default_rng(0)
+    return [rng.integers(n, size=(resamples, n)) for n in sizes]
+
+
+@pytest.mark.parametrize("runs", [3, 12])  # of three runs some resamples have no spread, and say nothing
+@pytest.mark.parametrize("confidence", [0.95, 0.8])
+def test_the_interval_of_a_mean_is_the_bootstrap_t_written_out(runs, confidence):
+    sample = np.random.default_rng(7).lognormal(0.0, 0.5, runs)
+    pivots = []
+    for places in luck(runs)[0]:
+        again = sample[places].tolist()
+        middle = sum(again) / runs
+        error = math.sqrt(sum((x - middle) ** 2 for x in again) / (runs - 1) / runs)
+        if max(again) > min(again):
+            pivots.append((middle - sample.mean()) / error)
+    error = float(sample.std(ddof=1)) / math.sqrt(runs)
+    found = statistics.estimate(sample, confidence=confidence)
+    assert (found.low, found.high) == pytest.approx(plain_interval(sample.mean(), error, pivots, confidence))
+    assert (found.value, found.runs, found.error, found.correlation, found.paired) == (sample.mean(), runs, error, None, False)
+    assert found.p_above(0.9) == (1 + sum(pivot >= (found.value - 0.9) / error for pivot in pivots)) / (1 + len(pivots))
+
+
+@pytest.mark.parametrize("of", ["mean", "variance"])
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_interval_of_a_ratio_is_the_bootstrap_t_of_its_logarithm_written_out(of, paired):
+    rng = np.random.default_rng(8)
+    ours, theirs = rng.lognormal(0.0, 0.5, 9), rng.lognormal(0.3, 0.4, 9 if paired else 14)
+    first, second = luck(9, 14) if not paired else luck(9) * 2
+
+    def log_and_error(a, b):
+        (log_a, pull_a), (log_b, pull_b) = (plain_log_influence(sample.tolist(), of) for sample in (a, b))
+        if paired:
+            return log_a - log_b, math.sqrt(sum((x - y) ** 2 for x, y in zip(pull_a, pull_b, strict=True)) / (9 * 8))
+        return log_a - log_b, math.sqrt(sum(x**2 for x in pull_a) / (9 * 8) + sum(y**2 for y in pull_b) / (14 * 13))
+
+    middle, error = log_and_error(ours, theirs)
+    pivots = []
+    for one, other in zip(first, second, strict=True):
+        again, spread = log_and_error(ours[one], theirs[other])
+        pivots.append((again - middle) / spread)
+    found = statistics.ratio(ours, theirs, getattr(statistics, of), paired=paired)
+    low, high = plain_interval(middle, error, pivots)
+    assert (found.low, found.high) == pytest.approx((math.exp(low), math.exp(high)))
+    assert found.value == pytest.approx(math.exp(middle)) and found.paired == paired and found.runs == 9
+    assert found.correlation == pytest.approx(np.corrcoef(ours, theirs[:9])[0, 1])
+    below = sum(pivot <= (middle - math.log(0.7)) / error for pivot in pivots)
+    assert found.p_below(0.7) == pytest.approx((1 + below) / (1 + len(pivots)))
+    assert found.over(2.0).p_below(0.35) == found.p_below(0.7), "the same doubt in other units"
+    assert found.over(2.0).error == found.error == pytest.approx(error), "of a logarithm"
+
+
+def test_the_interval_of_a_variance_is_the_bootstrap_t_of_its_logarithm_written_out():
+    sample = np.random.default_rng(9).normal(0.0, 3.0, 10)
+
+    def log_and_error(a):
+        log, pull = plain_log_influence(a.tolist(), "variance")
+        return log, math.sqrt(sum(x**2 for x in pull) / (10 * 9))
+
+    middle, error = log_and_error(sample)
+    again = [log_and_error(sample[places]) for places in luck(10)[0]]
+    low, high = plain_interval(middle, error, [(log - middle) / spread for log, spread in again])
+    found = statistics.estimate_variance(sample)
+    assert (found.low, found.high) == pytest.approx((math.exp(low), math.exp(high)))
+    assert found.value == pytest.approx(sample.var(ddof=1)) and found.error == pytest.approx(error)
+    assert found.runs == 10 and found.logarithmic
+
+
+def test_what_has_no_spread_leaves_no_doubt_and_what_has_no_interval_leaves_all():
+    same = statistics.estimate(np.full(10, 7.0))
+    assert (same.p_above(6.0), same.p_above(7.0), same.p_above(8.0)) == (0.0, 1.0, 1.0)
+    assert (same.p_below(6.0), same.p_below(7.0), same.p_below(8.0)) == (1.0, 1.0, 0.0)
+    one = statistics.estimate(np.array([4.0]))
+    assert one.runs == 1 and one.p_above(0.0) == one.p_below(100.0) == 1.0
+    assert statistics.Estimate(math.inf, math.inf, math.inf, 3).p_above(1.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "value"),
+    [([2.0], [4.0], 0.5), ([2.0], [4.0, 8.0], 1 / 3), ([0.0, 0.0, 0.0], [1.0, 3.0, 4.0], 0.0), ([0.0] * 3, [0.0] * 3, math.nan),
+     ([1.0, 3.0, 4.0], [0.0, 0.0, 0.0], math.nan),
+     ([1.0, 3.0, 5.0], [-1.0, -3.0, -5.0], -1.0), ([-1.0, -3.0, 1.0], [1.0, 3.0, 2.0], -0.5),
+     ([-1.0, -3.0, 1.0], [-1.0, -3.0, 1.0], 1.0)],
+)  # fmt: skip
+def test_a_ratio_without_logarithm_has_no_interval(ours, theirs, value):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = statistics.ratio(np.array(ours), np.array(theirs))
+    assert found.value == pytest.approx(value, nan_ok=True) and found.p_above(0.1) == 1.0
+    assert (found.low, found.high, found.runs) == (-math.inf, math.inf, min(len(ours), len(theirs)))
+
+
+@pytest.mark.parametrize(("low", "high", "known"), [(1.0, 2.0, True), (-math.inf, 2.0, False), (1.0, math.inf, False)])
+def test_an_interval_has_two_ends(low, high, known):
+    assert statistics.Estimate(1.5, low, high, 5).has_interval is known
+
+
+def test_variances_of_one_run_and_of_equal_runs():
+    one, same = statistics.estimate_variance(np.array([4.0])), statistics.estimate_variance(np.full(5, 4.0))
+    assert math.isnan(one.value) and (one.low, one.high, one.runs) == (-math.inf, math.inf, 1)
+    assert statistics.estimate_variance(np.full(2, 4.0)).value == 0.0
+    assert same.value == 0.0 and (same.low, same.high, same.runs) == (-math.inf, math.inf, 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isnan(statistics.ratio(np.array([4.0]), np.array([1.0, 2.0]), statistics.variance).value)
+        assert statistics.ratio(np.array([4.0]), np.array([2.0])).value == 2.0
+        assert statistics.estimate(np.array([4.0])).low == -math.inf
+        assert statistics.estimate_variance(np.full(3, 4.0)).low == -math.inf
+    assert math.isfinite(statistics.estimate_variance(np.array([1.0, 1.5, 2.0])).high)
+    with pytest.raises(BadInput, match="at least 1 run"):
+        statistics.estimate_variance(np.array([]))
+
+
+def test_two_runs_that_differ_say_nothing_of_their_spread():
+    """Resamples of two runs are the two, or have no spread: an interval of them would have no width."""
+    two, other = np.array([1.0, 3.0]), np.array([2.0, 7.0])
+    found = [statistics.estimate(two), statistics.estimate_variance(two)]
+    found += [statistics.ratio(two, other, kind) for kind in (statistics.mean, statistics.variance)]
+    assert [each.value for each in found] == pytest.approx([2.0, 2.0, 4 / 9, 0.16])
+    for each in found:
+        assert (each.low, each.high, each.runs, each.p_below(9.0)) == (-math.inf, math.inf, 2, 1.0)
+    assert statistics.ratio(two, np.arange(1.0, 9.0)).high == math.inf, "the fewer decide"
+    assert statistics.estimate(np.array([7.0, 7.0])).high == 7.0
+    assert math.isfinite(statistics.estimate(np.array([1.0, 3.0, 4.0])).high)
+
+
+@pytest.mark.parametrize(("correlation", "paired"), [(0.45, False), (0.55, True), (-0.9, False)])
+def test_pairs_are_made_from_a_correlation_of_two_over_the_root_of_the_runs(correlation, paired):
+    x, z = np.linalg.qr(np.column_stack([np.ones(16), np.random.default_rng(3).normal(size=(16, 2))]))[0][:, 1:].T
+    ours, theirs = 10.0 + x, 10.0 + correlation * x + math.sqrt(1.0 - correlation**2) * z  # 2 / sqrt(16) = 0.5
+    found = statistics.ratio(ours, theirs)
+    assert found.correlation == pytest.approx(correlation) and found.paired == paired
+    assert not statistics.ratio(ours, theirs, statistics.variance).paired
+    assert statistics.correlation(ours, theirs[:12]) == pytest.approx(np.corrcoef(ours[:12], theirs[:12])[0, 1])
+
+
+def test_an_estimate_shows_and_compares_as_what_one_reads():
+    known = statistics.Estimate(2000.0, 1.25, 3.0, 5, error=1.0, pivots=np.array([1.0, 2.0]), logarithmic=True)
+    assert known == statistics.Estimate(2000.0, 1.25, 3.0, 5)
+    assert str(known) == "2,000 (1.25 to 3)"
+    assert repr(known) == "Estimate(value=2000.0, low=1.25, high=3.0, runs=5, correlation=None, paired=False)"
+
+
+def test_an_interval_too_wide_for_numbers_stays_finite():
+    ours, theirs = np.array([1.0, 1.0, 1.0, 1e9]), np.array([1.0, 1.0, 1.0, 1.0 + 1e-9])
+    found = statistics.ratio(ours, theirs, paired=False)
+    assert 0.0 <= found.low < found.value and found.high <= math.exp(700.0)
+
+
+def test_the_bands_of_one_run_are_its_own_numbers_and_not_the_data():
+    regret = np.array([[1.0, 2.0]])
+    low, high = statistics.band(regret)
+    assert low.tolist() == high.tolist() == [1.0, 2.0]
+    low[:], high[:] = -1.0, -2.0
+    assert regret.tolist() == [[1.0, 2.0]] and low[0] != high[0]
+    assert statistics.quantiles(np.arange(101.0)) == (5.0, 25.0, 50.0, 75.0, 95.0)

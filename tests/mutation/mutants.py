@@ -30,6 +30,12 @@ class Mutant:
     def applied(self, source: bytes) -> bytes:
         return source[: self.start] + self.after.encode() + source[self.end :]
 
+    def place(self, source: bytes) -> str:
+        """Its lines as one, with what is replaced in [[ ]]: it stays the same where lines are added above."""
+        first, last = source.rfind(b"\n", 0, self.start) + 1, source.find(b"\n", self.end)
+        parts = source[first : self.start], b"[[", source[self.start : self.end], b"]]", source[self.end : last]
+        return " ".join(b"".join(parts).decode().split())
+
 
 def mutants(source: bytes) -> list[Mutant]:
     """All that we know how to make of a file, in the order of its text."""

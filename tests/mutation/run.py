@@ -1,75 +1,106 @@
 """Change the code a little, in one place at a time, and see whether any test notices. See README.md beside this file.
 
-    python tests/mutation/run.py --sample 40               40 changes per file, and which of them no test noticed
-    python tests/mutation/run.py --files engine/seeds.py   all changes of a file
-    python tests/mutation/run.py --again survivors.json    what survived last time
+    python tests/mutation/run.py inference statistics paper engine --work FOLDER     all changes of these groups
+    python tests/mutation/run.py engine --sample 20 --seed 1 --work FOLDER           20 changes of each of its files
+    python tests/mutation/run.py --report --work FOLDER                              the table, and what survived
 
-A copy of the sources and tests is changed, never this folder. Nothing is compiled (NUMBA_DISABLE_JIT=1): the same code gives
-the same numbers without, and a change is tried in a second. First every test is run once, to learn which lines it runs and
-how long it takes; then each change meets the tests that run its line, the quickest first, until one fails. Each is tried in a
-process of its own, forked from one that has imported the libraries, with a limit to its CPU time: a loop without end is noticed.
+A copy of the sources and tests in the work folder is changed, never this folder. First every test is run, to learn
+which lines it runs and how long it takes; then each change meets the tests that run its line, the quickest first, until
+one fails. Each is tried in a process of its own, forked from one that has imported the libraries and the rooms below, with a
+limit to its CPU time and memory: a loop without end is noticed. Every result is written at once: the same command goes on where
+it was stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import contextlib
+import hashlib
+import importlib
 import json
 import os
+import pkgutil
+import py_compile
 import random
 import resource
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 import types
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
 from mutants import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = (
-    "inference/*.py", "lab/statistics.py", "engine/*.py", "lab/paper/verdicts.py", "lab/paper/agreement.py",
-    "lab/paper/joint.py", "lab/settling.py", "lab/results.py", "lab/parts.py",
+
+
+class Group(NamedTuple):
+    """Files that the same tests look after."""
+
+    files: tuple[str, ...]  # below src/multiduel
+    tests: tuple[str, ...]
+    compiled: bool = True  # else NUMBA_DISABLE_JIT: for files with code to compile, of which no line would be seen to run
+
+
+INFERENCE_TESTS = (  # the simulations of test_promises.py and test_forecast.py take too long for every change
+    "tests/inference/test_bounded.py", "tests/inference/test_evidence.py", "tests/inference/test_tally.py",
+    "tests/inference/test_verdict.py", "tests/inference/test_words.py", "src/multiduel/inference",
 )  # fmt: skip
-TESTS = (  # quick ones first; those that play long games are left out by SLOW anyway
-    "tests/inference", "tests/lab/test_statistics.py", "tests/lab/paper/test_claims.py", "tests/engine/test_leaderboard.py",
+ENGINE_TESTS = (
     "tests/engine/test_outcomes.py", "tests/engine/test_restore_shapes.py", "tests/engine/test_snapshots.py",
-    "tests/engine/test_policy.py", "tests/engine/test_observe.py", "tests/engine/test_suggest.py", "tests/engine/test_closing.py",
-    "tests/engine/test_simulate.py", "tests/engine/test_face.py", "tests/engine/test_limits.py", "tests/engine/test_outside.py",
-    "tests/engine/test_mistakes.py", "tests/lab/test_results.py", "tests/lab/test_growing.py", "tests/cli/test_simulate.py",
-    "src/multiduel/engine", "src/multiduel/inference", "src/multiduel/lab/statistics.py",
+    "tests/engine/test_policy.py", "tests/engine/test_suggest.py", "tests/engine/test_face.py", "tests/engine/test_limits.py",
+    "tests/engine/test_looks.py", "tests/engine/test_simulate.py", "src/multiduel/engine",
 )  # fmt: skip
-SLOW = 4.0  # CPU seconds, watched, above which a test is left out: the loops are not compiled here
-ENOUGH = 8.0  # seconds of tests that a change has to live through to count as not noticed
+GROUPS = {
+    "statistics": Group(("lab/statistics.py",), ("tests/lab/test_statistics.py", "src/multiduel/lab/statistics.py")),
+    "inference": Group(("inference/[btvw]*.py",), INFERENCE_TESTS),
+    "evidence": Group(("inference/evidence.py", "inference/forecast.py"), INFERENCE_TESTS, compiled=False),
+    "verdicts": Group(
+        ("lab/paper/verdicts.py", "lab/paper/agreement.py"),
+        ("tests/lab/paper/test_verdicts.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
+    ),
+    "claims": Group(
+        ("lab/paper/claims.py", "lab/paper/joint.py"), ("tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py")
+    ),
+    "engine": Group(("engine/*.py",), ENGINE_TESTS, compiled=False),
+}
+BELOW = ("kernels", "problems", "machines", "policies")  # rooms that import nothing of what is changed
+SLOW = 3.0  # CPU seconds above which a test is left out
+PATIENCE = 20.0  # CPU seconds of a test when it is first run, and may have to compile
+ENOUGH = 3.0  # seconds of tests that a change has to live through to count as not noticed
+MEMORY = 6 << 30
+QUICKLY = ("-q", "-p", "no:cacheprovider", "-p", "xdist.plugin", "--assert=plain")  # and no plugin that is found by itself
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 
 
 class Lines:
-    """A pytest plugin: which lines of our files each test ran, and how long it took."""
+    """A pytest plugin: which lines of the files each test ran, and how long it took."""
 
-    def __init__(self, source: str) -> None:
-        self.source, self.tests, self.at_import = source, {}, set()
-        self.here: set[tuple[str, int]] = self.at_import
+    def __init__(self, copy: Path, files: set[str], limit: float) -> None:
+        self.limit = limit
+        self.names = {str(copy / "src" / "multiduel" / file): file for file in files}
+        self.tests: dict[str, tuple[float, list[tuple[str, int]]]] = {}
+        self.here: set[tuple[str, int]] = set()
         self.failed: set[str] = set()
 
     def trace(self, frame: types.FrameType, event: str, _: Any) -> Any:
-        file = frame.f_code.co_filename
-        if not file.startswith(self.source):
+        file = self.names.get(frame.f_code.co_filename)
+        if file is None:
             return None
-        seen, short = self.here, file[len(self.source) :]
+        seen = self.here
 
         def line(frame: types.FrameType, event: str, _: Any) -> Any:
             if event == "line":
-                seen.add((short, frame.f_lineno))
+                seen.add((file, frame.f_lineno))
             return line
 
-        seen.add((short, frame.f_lineno))
+        seen.add((file, frame.f_lineno))
         return line
 
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> None:
@@ -77,19 +108,17 @@ class Lines:
         sys.settrace(self.trace)
         threading.settrace(self.trace)
         signal.signal(signal.SIGPROF, self.stop)
-        signal.setitimer(signal.ITIMER_PROF, 1.5 * SLOW)
+        signal.setitimer(signal.ITIMER_PROF, self.limit)
 
     def stop(self, *_: Any) -> None:
-        raise TimeoutError("too slow without the compiler")
+        raise TimeoutError("too slow")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "teardown":
             signal.setitimer(signal.ITIMER_PROF, 0.0)
             sys.settrace(None)
             threading.settrace(None)
-            used = time.process_time() - self.began
-            self.tests[report.nodeid] = (used, sorted(self.here))
-            self.here = self.at_import
+            self.tests[report.nodeid] = (time.process_time() - self.began, sorted(self.here))
         if report.failed or report.skipped:
             self.failed.add(report.nodeid)
 
@@ -98,42 +127,56 @@ def in_a_child(copy: Path, args: list[str], plugins: list[Any], seconds: float) 
     """Run pytest in a forked process: its exit code; -1 if it used up its time, or died."""
     child = os.fork()
     if child == 0:
-        os.setsid()
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
-        os.chdir(copy)
         code = 99
         try:
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            os.chdir(copy)
             import pytest
 
             with (
-                open(copy / "said.txt", "w") as nowhere,
-                contextlib.redirect_stdout(nowhere),
-                contextlib.redirect_stderr(nowhere),
+                open(copy / "said.txt", "w") as said,
+                contextlib.redirect_stdout(said),
+                contextlib.redirect_stderr(said),
             ):
-                code = int(pytest.main(["-q", "-p", "no:cacheprovider", *args], plugins=plugins))
+                code = int(pytest.main([*QUICKLY, *args], plugins=plugins))
         finally:
             os._exit(code)
-    patience = time.monotonic() + 20.0 * seconds + 60.0
-    while time.monotonic() < patience:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else -1
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return -1
+    patience, code = time.monotonic() + 5.0 * seconds + 30.0, -1  # the machine may be busy
+    try:
+        while time.monotonic() < patience:
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                code = os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else -1
+                break
+            time.sleep(0.01)
+    finally:  # with all that it has started
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(child, 0)
+    return code
 
 
-def learn(copy: Path, tests: list[str]) -> dict[str, Any]:
-    """Every test once, as the code is: {"tests": {id: [seconds, lines]}, "imported": lines run by importing}."""
-    told = copy / "lines.json"
-    plugin = Lines(f"{copy}/src/multiduel/")
+def learn(copy: Path, group: Group, files: set[str]) -> dict[str, Any]:
+    """Every test, as the code is: {"tests": {id: [seconds, lines]}, "out": those left out}."""
+    first = watch(copy, list(group.tests), files, PATIENCE if group.compiled else SLOW)
+    slow = [id for id, (seconds, _) in first["tests"].items() if seconds > SLOW and group.compiled]  # it may have been compiling
+    again = watch(copy, slow, files, SLOW) if slow else {"tests": {}}
+    tests = {id: entry for id, entry in (first["tests"] | again["tests"]).items() if entry[0] <= SLOW}
+    return {"tests": tests, "out": sorted({*first["tests"], *first["failed"]} - {*tests})}
+
+
+def watch(copy: Path, tests: list[str], files: set[str], limit: float) -> dict[str, Any]:
+    """Which lines these run, none of them for longer than the limit, and which fail."""
+    told, plugin = copy / "lines.json", Lines(copy, files, limit)
+    told.unlink(missing_ok=True)
 
     class Writer:
         def pytest_sessionfinish(self, session: Any) -> None:
-            kept = {id: entry for id, entry in plugin.tests.items() if id not in plugin.failed and entry[0] <= SLOW}
-            out = sorted(set(plugin.tests) - set(kept))
-            told.write_text(json.dumps({"tests": kept, "imported": sorted(plugin.at_import), "out": out}))
+            good = {id: entry for id, entry in plugin.tests.items() if id not in plugin.failed}
+            told.write_text(json.dumps({"tests": good, "failed": sorted(plugin.failed)}))
 
     in_a_child(copy, tests, [plugin, Writer()], 3000.0)
     if not told.exists():
@@ -166,89 +209,141 @@ class Known:
 
 
 def judged() -> set[tuple[str, str, str]]:
-    """Changes that change nothing: file, what was there, what came in its place. The reason is in the file too."""
-    lines = (line.split(" | ") for line in EQUIVALENT.read_text().splitlines() if line and not line.startswith("#"))
-    return {(file, before, after) for file, before, after, *_ in lines}
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Changes that change nothing: file, the place, what came there. The reason is in the file too."""
+    lines = (line.split(" || ") for line in EQUIVALENT.read_text().splitlines() if line and not line.startswith("#"))
+    return {(file, place, after) for file, place, after, _ in lines}
 
 
 def main() -> None:
     asked = argparse.ArgumentParser()
-    asked.add_argument("--files", nargs="*", default=FILES, help="below src/multiduel")
-    asked.add_argument("--tests", nargs="*", default=TESTS, help="what may notice")
+    asked.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}")
+    asked.add_argument("--work", type=Path, required=True, help="a folder for the copy and the results")
+    asked.add_argument("--only", nargs="*", help="only these files, as inference/tally.py")
     asked.add_argument("--sample", type=int, default=0, help="changes per file; 0: all")
+    asked.add_argument("--share", type=float, default=1.0, help="of each file's changes")
     asked.add_argument("--seed", type=int, default=0)
-    asked.add_argument("--minutes", type=float, default=1e9, help="of CPU; what is left then is not tried")
-    asked.add_argument("--again", type=Path, help="only what survived, of an earlier --out")
-    asked.add_argument("--lines", type=Path, help="keep what the tests run in this file, and use it if it is there")
-    asked.add_argument("--out", type=Path, default=Path("survivors.json"))
+    asked.add_argument("--again", action="store_true", help="those that survived once more")
+    asked.add_argument("--report", action="store_true", help="what is known so far")
     options = asked.parse_args()
-    os.environ |= {"NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    sys.dont_write_bytecode = True
-    for library in ("numpy", "numba", "scipy.special", "scipy.optimize", "hypothesis", "pytest", "typer.testing", "rich.table",
-                    "matplotlib.figure", "pyarrow.parquet"):  # fmt: skip
-        __import__(library)
+    if options.report:
+        return report(options.work)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and so what was started ends too
+    for name in options.groups:  # each in a process: with the compiler or without is decided once
+        child = os.fork()
+        if child == 0:
+            survey(name, options)
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            sys.exit(f"{name} was not finished.")
 
-    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
-        copy = Path(folder)
+
+def survey(name: str, options: argparse.Namespace) -> None:
+    group = GROUPS[name]
+    if not group.compiled:
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+    copy = options.work.resolve() / name
+    files = place(copy, group)
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    sys.dont_write_bytecode = True
+    sys.path[:] = [entry for entry in sys.path if not Path(entry or ".").resolve().is_relative_to(ROOT / "src")]
+    sys.path[:0] = [str(copy / "src"), str(copy)]
+    for library in ("numpy", "numba", "scipy.special", "scipy.optimize", "hypothesis", "pytest", "xdist.plugin", "typer.testing",
+                    "rich.table", "matplotlib.figure", "pyarrow.parquet"):  # fmt: skip
+        __import__(library)
+    for room in BELOW:
+        package = importlib.import_module(f"multiduel.{room}")
+        assert package.__file__ and package.__file__.startswith(str(copy)), package.__file__
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    early = [module for module in sys.modules if module.startswith(("multiduel.engine", "multiduel.inference", "multiduel.lab"))]
+    assert not early, early
+
+    lines = copy / f"lines of {name}.json"
+    if not lines.exists():
+        lines.write_text(json.dumps(learn(copy, group, set(files))))
+    known = json.loads(lines.read_text())
+    print(f"{name}: {len(known['tests'])} tests; left out, slow or failing here: {len(known['out'])}", flush=True)
+    for file, text in files.items():
+        if not options.only or file in options.only:
+            try_file(copy, name, file, text, Known(known), options)
+
+
+def place(copy: Path, group: Group) -> dict[str, bytes]:
+    """The copy, anew if the sources and tests are not those it was made of; the group's files and their text."""
+    sources = sorted([*ROOT.glob("src/**/*.py"), *(test for pattern in group.tests for test in ROOT.glob(pattern))])
+    stamp = hashlib.sha256(b"".join(path.read_bytes() for path in sources if path.is_file())).hexdigest()
+    if not (copy / "stamp").exists() or (copy / "stamp").read_text() != stamp:
+        if copy.exists():
+            shutil.rmtree(copy)
         for name in ("src", "tests", "examples", "docs", "benchmarks"):
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("*.pyc"))
         for file in ROOT.glob("*.*"):
             shutil.copy(file, copy) if file.is_file() else None
-        os.environ["PYTHONPATH"] = str(copy / "src")
-        sys.path[:0] = [str(copy / "src"), str(copy)]
-        sys.path[:] = [entry for entry in sys.path if not Path(entry or ".").resolve().is_relative_to(ROOT / "src")]
-        if options.lines and options.lines.exists():
-            known = json.loads(options.lines.read_text())
+        checked = py_compile.PycInvalidationMode.CHECKED_HASH  # a changed file is read, whatever its time
+        compileall.compile_dir(copy / "src", quiet=2, invalidation_mode=checked)
+        (copy / "stamp").write_text(stamp)
+    source = ROOT / "src" / "multiduel"
+    paths = [path for pattern in group.files for path in sorted(source.glob(pattern))]
+    files = {str(path.relative_to(source)): path.read_bytes() for path in paths}
+    for file, text in files.items():  # a survey that was killed left its change there
+        (copy / "src" / "multiduel" / file).write_bytes(text)
+    return files
+
+
+def try_file(copy: Path, name: str, file: str, text: bytes, known: Known, options: argparse.Namespace) -> None:
+    path, out, every = copy / "src" / "multiduel" / file, options.work / "results.jsonl", mutants(text)
+    before, equivalent = results(options.work), judged()
+    wanted = options.sample or round(options.share * len(every))
+    chosen = random.Random(f"{options.seed} {file}").sample(every, min(wanted, len(every)))
+    times = os.stat(path)
+    for mutant in sorted(chosen, key=lambda mutant: mutant.start):
+        key = f"{file} {hashlib.sha256(mutant.applied(text)).hexdigest()[:16]}"
+        if key in before and not (options.again and before[key]["came"] == "survived"):
+            continue
+        tests = known.tests(file, mutant)
+        place, after = mutant.place(text), " ".join(mutant.after.split())
+        if (file, place, after) in equivalent:
+            came = "equivalent"
+        elif not tests:
+            came = "survived"
         else:
-            known = learn(copy, list(options.tests))
-            if options.lines:
-                options.lines.write_text(json.dumps(known))
-        print(f"{len(known['tests'])} tests; left out, slow or failing without the compiler: {len(known['out'])}", flush=True)
-        _try_all(copy, Known(known), options)
-
-
-def _try_all(copy: Path, known: Known, options: argparse.Namespace) -> None:
-    source, equivalent = copy / "src" / "multiduel", judged()
-    again = {tuple(entry[:3]) for entry in json.loads(options.again.read_text())} if options.again else None
-    files = [path for pattern in options.files for path in sorted(source.glob(pattern))]
-    survivors, totals = [], [0, 0, 0, 0]
-    for path in files:
-        file, text = str(path.relative_to(source)), path.read_bytes()
-        every = mutants(text)
-        chosen = list(every)
-        if again is not None:
-            chosen = [m for m in every if (file, m.before, m.after) in again]
-        elif options.sample and len(every) > options.sample:
-            chosen = sorted(random.Random(f"{options.seed} {file}").sample(every, options.sample), key=lambda m: m.start)
-        tried = killed = same = 0
-        for mutant in chosen:
-            if sum(resource.getrusage(who)[0] for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) > 60 * options.minutes:
-                print("The time is over.")
-                break
-            tried += 1
-            if (file, one_line(mutant.before), one_line(mutant.after)) in equivalent:
-                same += 1
-                continue
-            tests = known.tests(file, mutant)
             path.write_bytes(mutant.applied(text))
-            code = in_a_child(copy, ["-x", *(id for _, id in tests)], [], 3.0 * sum(s for s, _ in tests) + 15.0) if tests else 0
-            if code == 0:
-                survivors.append((file, mutant.before, mutant.after, mutant.line, len(tests)))
-                print(
-                    f"  {file}:{mutant.line}: {one_line(mutant.before)} -> {one_line(mutant.after)}   [{len(tests)} tests]",
-                    flush=True,
-                )
-            else:
-                killed += 1
-        path.write_bytes(text)
-        print(f"{file}: {len(every)} changes, {tried} tried, {killed} noticed, {same} change nothing", flush=True)
-        totals = [a + b for a, b in zip(totals, (len(every), tried, killed, same), strict=True)]
-    options.out.write_text(json.dumps(survivors, indent=0))
-    print("all: {} changes, {} tried, {} noticed, {} change nothing; {} left".format(*totals, len(survivors)))
+            seconds = 3.0 * sum(s for s, _ in tests) + 15.0
+            code = in_a_child(copy, ["-x", *(id for _, id in tests)], [], seconds)
+            came = "survived" if code == 0 else "noticed"
+        entry = {
+            "key": key, "group": name, "file": file, "of": len(every), "line": mutant.line, "place": place, "after": after,
+            "came": came, "tests": len(tests),
+        }  # fmt: skip
+        with out.open("a") as stream:
+            stream.write(json.dumps(entry) + "\n")
+        if came == "survived":
+            print(f"{file}:{mutant.line} || {place} || {after} || [{len(tests)} tests]", flush=True)
+    path.write_bytes(text)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # Numba's cache looks at it
+    print(f"{file}: done", flush=True)
+
+
+def results(work: Path) -> dict[str, dict[str, Any]]:
+    """By change, the last word on it."""
+    out = work / "results.jsonl"
+    lines = out.read_text().splitlines() if out.exists() else []
+    return {entry["key"]: entry for entry in map(json.loads, lines)}
+
+
+def report(work: Path) -> None:
+    """A table for README.md, and what survived and is not known to change nothing."""
+    came: dict[str, Counter[str]] = defaultdict(Counter)
+    equivalent, total = judged(), {}
+    for entry in results(work).values():
+        same = (entry["file"], entry["place"], entry["after"]) in equivalent
+        came[entry["file"]]["equivalent" if same else entry["came"]] += 1
+        total[entry["file"]] = entry["of"]
+        if entry["came"] == "survived" and not same:
+            print(f"{entry['file']}:{entry['line']} || {entry['place']} || {entry['after']} || [{entry['tests']} tests]")
+    print("| file | changes | tried | noticed | change nothing | not noticed |\n| --- | --- | --- | --- | --- | --- |")
+    for file, n in came.items():
+        print(f"| {file} | {total[file]} | {n.total()} | {n['noticed']} | {n['equivalent']} | {n['survived']} |")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from multiduel.engine.snapshots import (
     MOST_OPEN,
     check_answers,
     check_state,
+    is_scratch,
     leaves,
     number,
     pack,
@@ -76,6 +77,7 @@ class Policy:
         if features is not None:
             use_features(params, self._state, features[self._label])
         self._round = 0
+        self._spare: list[bool] | None = None
         self._open: OrderedDict[int, tuple[int, ...]] = OrderedDict()
         self._lock = threading.RLock()
         self._tally = no_answers(n_arms)
@@ -286,7 +288,7 @@ class Policy:
         return verdict(self.tally, alpha=alpha, margin=margin, names=names)
 
     def snapshot(self) -> dict[str, Any]:
-        """All of it as plain JSON: numbers, words, and arrays as base64 text. ``restore`` continues bit for bit."""
+        """All of it as plain JSON: numbers, words, arrays as base64 text, null for scratch. ``restore`` continues bit for bit."""
         if self.spec.plain and not (
             isinstance(self._state, tuple) and all(hasattr(leaf, "dtype") for leaf in leaves(self._state))
         ):
@@ -303,8 +305,14 @@ class Policy:
                 "rng": [int(word) for word in self._rng],
                 "open": [[round, list(arms)] for round, arms in self._open.items()],
                 "tally": [pack(array) for array in self._tally],
-                "state": [pack(array) for array in leaves(self._state)],
+                "state": [None if spare else pack(leaf) for leaf, spare in self._leaves()],
             }
+
+    def _leaves(self) -> list[tuple[Any, bool]]:
+        """The arrays of its State, and whether each is scratch."""
+        if self._spare is None:  # asked once: it is the same for every State of these Params
+            self._spare = is_scratch(self.params, self._state, self.n_arms, self._round)
+        return list(zip(leaves(self._state), self._spare, strict=True))
 
 
 def _fingerprint(*parts: Any) -> str:
@@ -375,8 +383,8 @@ def restore(saved: dict[str, Any]) -> Policy:
         raise refuse("a parameter has no name")
     params = resolve(spec, n_arms=n_arms, slate_size=max(2, number(size, 1, MOST_ARMS, "slate_size")), words=words)
     policy = Policy(spec, params, n_arms, np.random.SeedSequence(0))
-    unpack_all(part(saved, "state", list), leaves(policy._state), "state")
-    unpack_all(part(saved, "tally", list), leaves(policy._tally), "tally")
+    unpack_all(part(saved, "state", list), policy._leaves(), "state")
+    unpack_all(part(saved, "tally", list), [(array, False) for array in policy._tally], "tally")
     check_answers(policy._tally)
     check_state(spec.name, params, policy._state, n_arms, round)
     seats = min(n_arms, 2 if spec.slate == "two" else size)

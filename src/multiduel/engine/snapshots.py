@@ -86,16 +86,33 @@ def leaves(state: Any) -> list[Any]:
     return [leaf for value in state for leaf in (leaves(value) if isinstance(value, tuple) else [value])]
 
 
+def is_scratch(params: Any, state: Any, n_arms: int, round: int) -> list[bool]:
+    """Of each of the ``leaves``, whether its algorithm says that it is written before it is read: it need not be stored."""
+
+    def each(state: Any, findings: dict[str, Any]) -> list[bool]:
+        flags: list[bool] = []
+        for name, value in state._asdict().items():
+            found = findings.get(name, {})
+            flags += each(value, found) if isinstance(value, tuple) else [found is validity.SCRATCH]
+        return flags
+
+    if type(params) not in valid.table:  # an outside policy that nobody has restored yet
+        return [False] * len(leaves(state))
+    return each(state, _findings(params, state, n_arms, round))
+
+
 def pack(array: Any) -> list[Any]:
     raw = zlib.compress(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes(), 1)
     return [array.dtype.str[1:], list(array.shape), base64.b64encode(raw).decode("ascii")]
 
 
-def unpack_all(packed: Any, arrays: list[Any], name: str) -> None:
+def unpack_all(packed: Any, arrays: list[tuple[Any, bool]], name: str) -> None:
+    """Scratch stays as ``init`` made it, whatever stands in its place: None, or an array from versions that stored it."""
     if not isinstance(packed, list) or len(packed) != len(arrays):
         raise refuse(f"'{name}' must hold {len(arrays)} arrays")
-    for one, array in zip(packed, arrays, strict=True):
-        unpack(one, array, name)
+    for one, (array, scratch) in zip(packed, arrays, strict=True):
+        if not scratch:
+            unpack(one, array, name)
 
 
 def unpack(packed: Any, array: Any, name: str) -> None:
@@ -124,9 +141,12 @@ def check_answers(tally: Counts) -> None:
 
 def check_state(policy: str, params: Any, state: Any, n_arms: int, round: int) -> None:
     """By the invariants that the algorithm declares."""
+    _check(policy, state, _findings(params, state, n_arms, round))
+
+
+def _findings(params: Any, state: Any, n_arms: int, round: int) -> dict[str, Any]:
     with np.errstate(all="ignore"):
-        findings = valid(params, state, n_arms, round)
-    _check(policy, state, findings)
+        return dict(valid(params, state, n_arms, round))
 
 
 def _check(policy: str, state: Any, findings: dict[str, Any]) -> None:

@@ -10,7 +10,9 @@ import re
 from typing import Any, NamedTuple
 
 from multiduel.engine.registry import POLICIES
+from multiduel.engine.snapshots import MOST_ARMS
 from multiduel.inputs import choice, whole
+from multiduel.kernels.contract import FOREVER
 
 ASSUMPTIONS = ("utilities", "condorcet", "copeland")
 WORDS = {
@@ -60,10 +62,10 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
     >>> print(md.suggest(n_arms=20, slate_size=4).policy)
     due-duel
     """
-    n_arms = whole("n_arms", n_arms, 1, of="suggest")
-    slate_size = whole("slate_size", slate_size, 2, of="suggest")
+    n_arms = whole("n_arms", n_arms, 1, MOST_ARMS, of="suggest")
+    slate_size = whole("slate_size", slate_size, 2, MOST_ARMS, of="suggest")
     if horizon is not None:
-        horizon = whole("horizon", horizon, 1, of="suggest")
+        horizon = whole("horizon", horizon, 1, FOREVER, of="suggest")
     choice("assume", assume, ASSUMPTIONS)
 
     rows = [row for row in measured()["rows"] if row["assumption"] == assume]

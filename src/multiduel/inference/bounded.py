@@ -16,7 +16,7 @@ def bounded_radius(n: float, error: float) -> float:
     is one too, and starts at 1; by Ville's inequality it ever reaches 1 / error with a chance of at most ``error`` (Robbins
     1970; Howard, Ramdas, McAuliffe, Sekhon 2021, eq. 14). Solved for |S_n| / n that is the half-width, around the mean of the
     X_k, for the mean of the mu_k. Which observation comes next, and when one looks or stops, may depend on everything seen.
-    rho makes it tightest near n = 100.
+    rho = 25 / (2 ln(1 / error) + 1) makes it tightest near n = 100, where v = 25.
     """
     v, rho = variance(n), 25.0 / (2.0 * math.log(1.0 / error) + 1.0)
     return math.sqrt((v + rho) * (2.0 * math.log(1.0 / error) + math.log((v + rho) / rho))) / n

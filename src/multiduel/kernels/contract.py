@@ -82,7 +82,7 @@ def valid(params: Any, state: Any, n_arms: int, round: int) -> dict[str, Any]:
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> params = Params(slate_size=2)
     >>> valid(params, init(params, 4, rng), 4, 0)
-    {'W': True, 'pool': True}
+    {'W': True, 'pool': SCRATCH}
     """
 
 

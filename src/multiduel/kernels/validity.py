@@ -19,7 +19,19 @@ from multiduel.arrays import Floats
 
 MOST = 1e18  # more wins, duels or rounds than any array may hold
 MOST_ROUNDS = 10**15  # far below 2^53, so that ln t and sums of rounds are exact enough
-SCRATCH = True  # written before it is read, whatever it holds
+
+
+class Scratch:
+    """True, and told apart from a check that came out true: ``SCRATCH`` is what snapshots leave out."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return "SCRATCH"
+
+
+SCRATCH = Scratch()  # written before it is read, whatever it holds
 
 
 def between(values: Any, low: Any, high: Any) -> bool:

@@ -73,4 +73,4 @@ def compare(panel: Panel) -> Comparison:
 
 
 def _interval(value: Estimate) -> str:
-    return f"{number(max(0.0, value.low))} to {number(value.high)}" if value.runs > 1 else "-"
+    return f"{number(max(0.0, value.low))} to {number(value.high)}" if value.has_interval else "-"

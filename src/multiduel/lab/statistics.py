@@ -48,6 +48,11 @@ class Estimate:
     def __str__(self) -> str:
         return f"{number(self.value)} ({number(self.low)} to {number(self.high)})"
 
+    @property
+    def has_interval(self) -> bool:
+        """One run has none, and two that differ."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
     def p_below(self, limit: float) -> float:
         """p-value against "not below ``limit``"; one-sided."""
         return self._p(limit, -1.0)
@@ -81,7 +86,7 @@ def variance(sample: Floats) -> Floats:
 
 
 def estimate(sample: Floats, *, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Estimate:
-    """The mean of one sample, with its interval; infinite for a single run."""
+    """The mean of one sample, with its interval; infinite for one run, and for two that differ."""
     runs = np.asarray(sample, np.float64)
     _enough(len(runs), confidence)
     value = float(runs.mean())
@@ -97,8 +102,8 @@ def estimate(sample: Floats, *, confidence: float = CONFIDENCE, resamples: int =
 def estimate_variance(sample: Floats, *, confidence: float = CONFIDENCE, resamples: int = RESAMPLES) -> Estimate:
     """The variance of one sample, with its interval, found on the logarithmic scale."""
     runs = np.asarray(sample, np.float64)
-    if _enough(len(runs), confidence) == 1 or np.ptp(runs) == 0.0:
-        return Estimate(0.0 if len(runs) > 1 else math.nan, -math.inf, math.inf, len(runs))
+    if _enough(len(runs), confidence) == 1:
+        return Estimate(math.nan, -math.inf, math.inf, 1)
     draws = runs[np.random.default_rng(0).integers(len(runs), size=(resamples, len(runs)))]
     parts = [_log_influence(each, variance) for each in (runs, draws)]
     (middle, error), (centres, errors) = (
@@ -132,13 +137,13 @@ def ratio(
     known = fewest > 1 or statistic is mean  # one run has no variance
     top, bottom = (float(statistic(a)), float(statistic(b))) if known else (math.nan, math.nan)
     value = top / bottom if bottom != 0.0 else math.nan
-    if fewest == 1 or not (top > 0.0 and bottom > 0.0):
+    if fewest == 1:
         return Estimate(value, -math.inf, math.inf, fewest, link, paired)
     rng = np.random.default_rng(0)
     first = rng.integers(len(a), size=(resamples, len(a)))
     second = first if paired else rng.integers(len(b), size=(resamples, len(b)))
-    middle, error = _log_ratio(a, b, statistic, paired)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is not above 0 has no logarithm, and so no pivots
+        middle, error = _log_ratio(a, b, statistic, paired)
         centres, errors = _log_ratio(a[first], b[second], statistic, paired)
         pivots = (centres - middle) / errors
     shape = _estimate(value, float(middle), float(error), pivots, fewest, confidence, logarithmic=True)
@@ -179,8 +184,10 @@ def _estimate(
     value: float, centre: float, error: float, pivots: Floats, runs: int, confidence: float, *, logarithmic: bool = False
 ) -> Estimate:
     pivots = pivots[np.isfinite(pivots)]
-    if error == 0.0 or len(pivots) == 0:
+    if error == 0.0:
         return Estimate(value, value, value, runs)
+    if runs < 3 or len(pivots) == 0:  # a resample of two runs is these two, or has no spread: it says nothing
+        return Estimate(value, -math.inf, math.inf, runs)
     tail = (1.0 - confidence) / 2.0
     below, above = np.quantile(pivots, [tail, 1.0 - tail])
     low, high = centre - above * error, centre - below * error

@@ -183,7 +183,7 @@ def numbers(title: str, compared: list[Comparison]) -> dict[str, Any]:
                         "label": standing.line.label,
                         "runs": standing.mean.runs,
                         "mean": standing.mean.value,
-                        "interval_95": [max(0.0, standing.mean.low), standing.mean.high] if standing.mean.runs > 1 else None,
+                        "interval_95": [max(0.0, mean.low), mean.high] if (mean := standing.mean).has_interval else None,
                     }
                     for standing in each.standings
                 ],

@@ -1,4 +1,9 @@
-"""Who beats whom: preference matrices, links, utilities, instances and data files."""
+"""Who beats whom: preference matrices, links, utilities, instances and data files.
+
+>>> from multiduel import problems
+>>> problems.synthetic(6).winner, problems.parse("cyclic").n_arms
+(0, 48)
+"""
 
 from multiduel.problems.catalogue import CATALOGUE, ENDINGS, SPECS, instance, parse
 from multiduel.problems.estimated import EstimatedProblem

@@ -106,6 +106,9 @@ def parse(spec: str, *, n_arms: int | None = None, link: str | None = None, seed
 
     None means "not given": the family's number of arms, and the linear link where it applies. What does not apply is
     refused, not ignored; but a seed is for all that are drawn.
+
+    >>> parse("cyclic").n_arms, parse("synthetic", n_arms=6).winner
+    (48, 0)
     """
     if PurePath(spec).suffix.lower() in ENDINGS:
         if link is not None:

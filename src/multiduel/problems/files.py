@@ -85,7 +85,15 @@ def _number(path: str | os.PathLike[str], line: int, column: int, cell: str) -> 
 
 
 def write_csv(problem: Problem, path: str | os.PathLike[str]) -> None:
-    """Write what `read_csv` reads back bit for bit. The file appears whole or not at all."""
+    """Write what `read_csv` reads back bit for bit. The file appears whole or not at all.
+
+    >>> import tempfile
+    >>> from multiduel.problems import read_csv, synthetic, write_csv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_csv(synthetic(5), f"{folder}/five.csv")
+    ...     read_csv(f"{folder}/five.csv").n_arms
+    5
+    """
     write_table(problem.names, problem.matrix, path)
 
 

@@ -30,6 +30,12 @@ def preference_matrix(
     """Check `values` and return a read-only copy P with P + P^T = 1 and a diagonal of 1/2, exactly.
 
     `where` words the place of entry (i, j) in an error; readers of files pass lines and columns.
+
+    >>> preference_matrix([[0.5, 0.7], [0.3, 0.5]]).tolist()
+    [[0.5, 0.7], [0.3, 0.5]]
+    >>> preference_matrix([[0.5, 0.7], [0.4, 0.5]])
+    Traceback (most recent call last):
+    multiduel.inputs.BadInput: Entry (row 0, column 1) and its mirror entry must sum to 1. Got 0.7 and 0.4 the other way.
     """
     try:
         P = np.array(values, dtype=np.float64, order="C")

@@ -100,7 +100,6 @@ def comparison(topic: Topic, measured: Estimate, wanted: tuple[float, float], no
     inside = measured.p_below(high) if math.isinf(low) else max(measured.p_above(low), measured.p_below(high))
     outside = measured.p_above(high) if math.isinf(low) else min(measured.p_below(low), measured.p_above(high))
     words = f"below {high:g}" if math.isinf(low) else f"{low:g} to {high:g}"
-    known = math.isfinite(measured.low) and math.isfinite(measured.high)
     if measured.correlation is not None:
         how = "paired" if measured.paired else "not paired"
         note = (
@@ -109,8 +108,8 @@ def comparison(topic: Topic, measured: Estimate, wanted: tuple[float, float], no
     return Comparison(
         **vars(topic),
         value=measured.value if math.isfinite(measured.value) else 0.0,
-        low=measured.low if known else None,
-        high=measured.high if known else None,
+        low=measured.low if measured.has_interval else None,
+        high=measured.high if measured.has_interval else None,
         runs=measured.runs,
         wanted=words,
         p_inside=inside,

@@ -1,0 +1,40 @@
+"""Small things of the engine that are easily got wrong unnoticed: logs as problems, modules behind a policy, no bar."""
+
+import numpy as np
+import pytest
+
+import multiduel as md
+from multiduel.engine.bars import watching
+from multiduel.engine.fingerprints import modules_behind
+from multiduel.inference import Tally, pair_intervals
+
+
+def test_a_log_as_a_problem_number_by_number():
+    above = np.array([[0.0, 6.0, 0.0], [2.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    ties = np.array([[0.0, 4.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    problem = md.estimate(Tally.of(above, ties, answers=13), alpha=0.1)
+    assert problem.label == "13 answers, K = 3" and problem.matrix[0, 1] == pytest.approx(8 / 12)
+    assert problem.matrix[1, 2] == 1.0, "a single answer counts"
+    low, high = pair_intervals(above, ties, error=0.1 / 3)  # three pairs share the error
+    assert problem.low[0, 1] == low[0, 1] and problem.high[0, 1] == high[0, 1]
+    assert problem.low[0, 2] == 0.0 and problem.high[0, 2] == 1.0 and problem.matrix[0, 2] == 0.5
+    assert problem.judgements[0, 1] == 12.0
+    named = md.estimate(Tally.of(above), names=["a", "b", "c"], label="tea")
+    assert named.label == "tea" and named.names == ("a", "b", "c")
+    for alpha in (0.0, 1.0):
+        with pytest.raises(md.BadInput, match="'alpha' of 'estimate' must lie between 0 and 1"):
+            md.estimate(Tally.of(above), alpha=alpha)
+
+
+def test_the_modules_behind_a_policy_are_its_own_and_its_machines():
+    assert modules_behind("rucb") == ["multiduel.policies.rucb"]
+    behind = modules_behind("sparring", "doubler-bai")
+    assert {"multiduel.machines.ucb", "multiduel.machines.kl_ucb", "multiduel.machines.thompson"} <= set(behind)
+    assert "multiduel.machines.lucb" in behind
+    assert "multiduel.machines.lucb" not in modules_behind("sparring")
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_no_bar(progress):
+    with watching(progress, "x") as update:
+        assert update is None
