@@ -114,8 +114,10 @@ def damage_array(holder, key, rng):
     packed = holder[key] if isinstance(holder, list) else holder.get(key)
     if not isinstance(packed, list) or not packed:
         return  # damaged before
-    if packed[0] is None or isinstance(packed[0], list):  # a list of arrays, or of nothing where there was scratch
-        damage_array(packed, rng.randrange(len(packed)), rng)
+    if packed[0] is None or isinstance(packed[0], list):  # a list of arrays, with nothing in place of scratch
+        stored = [place for place, each in enumerate(packed) if each is not None]
+        if stored:
+            damage_array(packed, rng.choice(stored), rng)
         return
     if len(packed) != 3:
         return
