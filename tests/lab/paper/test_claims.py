@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from multiduel.inputs import BadInput
-from multiduel.lab.paper import agreement, claims, joint, panels, verdicts
+from multiduel.lab.paper import agreement, claims, joint, panels, report, verdicts
 from multiduel.lab.statistics import ratio
-from tests.lab.made_up import all_panels
+from tests.lab.made_up import all_panels, panel
 
 AS_IN_THE_PAPER = {
     "multi-sbm-feedback": 50, "multi-sbm": 100, "doubler-bai": 60, "doubler": 90, "if2": 200, "btm": 210, "savage": 300,
@@ -89,6 +89,29 @@ def test_generated_rankers_never_count():
     assert {c.panel for c in measured["half"].comparisons if not c.counts} == {"two-dueling-f"}
     shown = agreement.variances(all_panels(level, experiments=experiments))
     assert shown and all(set(row.ratios) <= {"multi-dueling-a", "multi-dueling-b"} for row in shown)
+
+
+@pytest.fixture(scope="module")
+def only_panel_a():
+    return next(experiment for experiment in panels.load_all() if experiment.name == "multi-dueling-a")
+
+
+def test_two_runs_have_a_variance_and_panels_that_are_not_there_none(only_panel_a):
+    one, two = (agreement.variances({only_panel_a.name: panel(only_panel_a, runs=runs)}) for runs in (1, 2))
+    assert one == [] and {row.policy for row in two} == set(claims.PUBLISHED_VARIANCE["multi-dueling-a"])
+    assert all(set(row.ratios) == {"multi-dueling-a"} for row in two)
+
+
+@pytest.mark.parametrize(("factor", "agree"), [(1.4, True), (1.6, False)])
+def test_variances_agree_within_a_factor_of_one_and_a_half(only_panel_a, factor, agree):
+    published, results = claims.PUBLISHED_VARIANCE["multi-dueling-a"], []
+    for result in panel(only_panel_a).results:
+        scale = np.sqrt(factor * published.get(result.policy, 1.0) / result.final.var(ddof=1))
+        results.append(dataclasses.replace(result, regrets={kind: scale * values for kind, values in result.regrets.items()}))
+    measured = dataclasses.replace(panel(only_panel_a), results=tuple(results))
+    said = " ".join(block.text for block in report._readings({only_panel_a.name: measured}, []) if hasattr(block, "text"))
+    assert f"off by a factor of {factor} on average" in said
+    assert ("no setting tried comes within a factor of 1.5" in said) is not agree
 
 
 def test_the_joint_setting_that_agrees_best_is_found_and_what_is_left_is_said():
