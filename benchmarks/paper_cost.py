@@ -1,6 +1,7 @@
 """CPU seconds that each algorithm of the paper costs at full size, in its panels and in the readings; one thread, compiled.
 
     python benchmarks/paper_cost.py [--runs 3] [--only btm,savage] [--out FILE.json] [--before FILE.json]
+    NUMBA_CACHE_DIR=an-empty-folder python benchmarks/paper_cost.py --compiling      # compile, and play nothing
 
 A few runs of each contender are played and counted up to the runs that its experiment asks for. CPU seconds, so that other
 work on the machine shows less than in wall clock; it still shows. With ``--before``, the table of an earlier file stands beside.
@@ -15,11 +16,12 @@ from collections import defaultdict
 from pathlib import Path
 
 from multiduel.engine.simulate import simulate
+from multiduel.lab import ahead
 from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.paper import panels
 from multiduel.lab.problem import resolve
 from multiduel.lab.runner import same_runs
-from multiduel.problems import Problem
+from multiduel.problems import Problem, synthetic
 
 
 def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
@@ -51,6 +53,14 @@ def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
     return table
 
 
+def compiling() -> float:
+    """CPU seconds until all that the paper plays is compiled, or loaded, by one process."""
+    start = time.process_time()
+    for policy, machines in ahead.kinds(plan for plan in panels.load_all() if panels.worth_playing(plan, None)):
+        simulate(policy, synthetic(ahead.ARMS), horizon=1, runs=1, checkpoints=[1], threads=1, **machines)
+    return time.process_time() - start
+
+
 def in_panels(places: dict[str, float]) -> float:
     return sum(seconds for name, seconds in places.items() if name in (*panels.TWO, *panels.MULTI))
 
@@ -74,7 +84,11 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--compiling", action="store_true")
     options = parser.parse_args()
+    if options.compiling:
+        print(f"{compiling():.0f} CPU seconds")
+        return
     table = cost(options.runs, {name for name in options.only.split(",") if name})
     show(table, json.loads(options.before.read_text(encoding="utf-8")) if options.before else None)
     if options.out:
