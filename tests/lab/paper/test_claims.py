@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from multiduel.inputs import BadInput
 from multiduel.lab.paper import agreement, claims, joint, panels, report, verdicts
-from multiduel.lab.statistics import ratio
+from multiduel.lab.statistics import ratio, variance
 from tests.lab.made_up import all_panels, panel
 
 AS_IN_THE_PAPER = {
@@ -127,6 +128,32 @@ def test_the_joint_setting_that_agrees_best_is_found_and_what_is_left_is_said():
     assert len(two.ranked) == 4 * 8 * 3
     assert {"MultiRUCB below MDB (a)", "MultiRUCB below MDB (d)"} <= set(multi.default.agree)
     assert "MDB's variance near the published one (a)" in multi.default.contradicted
+
+
+def ends(**finals):
+    """A panel of which only the regrets at the end are known."""
+    lines = {id: SimpleNamespace(final=final, result=SimpleNamespace(runs=len(final))) for id, final in finals.items()}
+    return SimpleNamespace(lines=list(lines.values()), line=lines.__getitem__)
+
+
+def test_joint_settings_are_held_against_every_statement_by_the_runs_that_all_have():
+    usual = 100.0 + np.tile([-1.0, 1.0], 15)
+    equal = 100.0 + np.tile([-1.0, -1.0, 1.0, 1.0], 8)
+    half = np.where(np.arange(30) < 20, 0.5 * usual, 1e4)  # the rival has no such runs, so that they do not count
+    only = ends(rival=usual[:20], high=2.0 * usual, equal=equal, half=half)
+    choices = {"X": {name: {"ours": {"p": ("p", name)}} for name in ("high", "equal", "half")}}
+    statements = [
+        joint.Statement("below", "p", "ours", "rival", claims.BELOW),
+        joint.Statement("half of it", "p", "ours", "rival", claims.HALF),
+        joint.Statement("its variance", "p", "ours", "", joint.NEAR, variance, 1.0),
+    ]
+    found = joint._search({"p": only}, "about", choices, {"rival": {"p": ("p", "rival")}}, statements)
+    assert found.default.settings == ("high",) and found.statements == 3
+    assert [(each.settings[0], each.agree, each.undecided, each.contradicted) for each in found.ranked] == [
+        ("half", ("below", "half of it"), (), ("its variance",)),
+        ("equal", ("its variance",), ("below",), ("half of it",)),
+        ("high", (), (), ("below", "half of it", "its variance")),
+    ]
 
 
 def comparisons(*pairs, runs=50):
