@@ -220,6 +220,21 @@ def test_a_contender_that_is_not_there_is_said_in_a_sentence():
         claims.judge(all_panels(experiments=[without]))
 
 
+def test_panels_that_were_not_played_are_left_out_and_change_no_other(as_claimed):
+    assert [len(claim.comparisons) for claim in claims.judge({})] == [0] * len(as_claimed)
+    alone = {name: [] for name in as_claimed}
+    for name, only in all_panels(by_policy()).items():
+        for claim in claims.judge({name: only}):
+            alone[claim.name] += [measured(c) for c in claim.comparisons]
+    for name, claim in as_claimed.items():
+        assert sorted(alone[name]) == sorted(measured(c) for c in claim.comparisons if " / " not in c.panel)
+
+
+def measured(comparison):
+    """What it says, without its correction for others beside it."""
+    return comparison.panel, comparison.subject, comparison.reading, comparison.value, comparison.note
+
+
 def test_every_comparison_says_which_panel_and_which_contenders(as_claimed):
     known = {experiment.name: {c.id for c in experiment.contenders} for experiment in panels.load_all()}
     for comparison in itertools.chain.from_iterable(claim.comparisons for claim in as_claimed.values()):
