@@ -186,6 +186,30 @@ def test_more_regret_than_the_leading_terms_refutes_no_theorem():
     assert verdicts.FAILS not in {c.outcome for c in measured.comparisons}
 
 
+def test_growth_is_reckoned_from_the_last_checkpoint_at_a_tenth_or_before():
+    regret = np.array([[0.0, 3.0, 5.0, 8.0], [1.0, 1.0, 2.0, 2.0]])
+    for marks, growth, since in (
+        ([1, 10, 11, 100], [5.0, 1.0], 10),
+        ([1, 9, 11, 100], [5.0, 1.0], 9),
+        ([20, 30, 40, 50], [8.0, 1.0], 20),
+    ):
+        late, when = claims._late(SimpleNamespace(regret=regret, result=SimpleNamespace(checkpoints=np.array(marks))))
+        assert late.tolist() == growth and when == since
+
+
+def test_growth_over_a_theorems_coefficient(as_claimed):
+    """The made-up regret is a multiple of ln (1 + t), so that its growth per ln T is known."""
+    two = {experiment.name: panel(experiment, by_policy()) for experiment in panels.load_all() if experiment.name in panels.TWO}
+    grown = [c for c in as_claimed["theorem-2"].comparisons if c.reading == "growth in the last decade to T = 10^6"]
+    assert {c.panel for c in grown} == set(two)
+    for c in grown:
+        slope = claims.coefficient(two[c.panel], claims._theorem2)
+        per_log = two[c.panel].line("multi-sbm-feedback").final.mean() / np.log(10**6)
+        assert c.value == pytest.approx(per_log / slope, rel=1e-3)
+        seven = claims.coefficient(two[c.panel], lambda P, experiment: SimpleNamespace(raw=7.0 * np.log(experiment.horizon)))
+        assert seven == pytest.approx(7.0, rel=1e-4)
+
+
 def test_single_runs_give_no_verdict():
     measured = judge(by_policy(), runs=1)
     assert measured["half"].verdict == verdicts.OPEN and measured["variance"].verdict == verdicts.OPEN
