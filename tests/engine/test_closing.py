@@ -8,6 +8,7 @@ import pytest
 import multiduel as md
 from multiduel.engine.closing import REMEMBERED, Closing
 from multiduel.engine.snapshots import pack
+from multiduel.engine.worlds import answered_by
 
 EASY = md.from_utilities([1.2, 0.3, 0.0, -0.2, -0.4], link="logit")
 
@@ -150,6 +151,13 @@ def test_rankings_have_the_pairs_of_the_problem_and_agree_with_themselves():
         compare(world, np.uint64(7), t, 1, slate, wins)
         one_by_one += wins
     assert (both == one_by_one).all()
+
+
+def test_judges_toss_coins_or_rank_and_a_result_says_which():
+    assert answered_by(EASY, "coins") is EASY
+    ranked = answered_by(EASY, "rankings")
+    assert isinstance(ranked, md.Rankings)
+    assert ranked.to_json() == {**EASY.to_json(), "label": f"{EASY.label}, rankings", "answers": "rankings"}
 
 
 def test_a_log_is_a_problem():

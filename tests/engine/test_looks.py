@@ -10,7 +10,7 @@ import pytest
 
 import multiduel as md
 from multiduel.engine import figures
-from multiduel.engine.looks import COLOURS, look, looks
+from multiduel.engine.looks import COLOURS, look, looks, places_of_shapes
 from multiduel.engine.registry import POLICIES
 from multiduel.lab import experiment
 from tests.lab import made_up
@@ -69,6 +69,21 @@ def test_labels_stand_at_the_ends_in_their_order_with_leaders_to_them(panel, sca
     assert [curve.get_marker() for curve in curves] == [each.shape for each in looks([r.policy for r in panel.results])]
 
 
+def test_a_logarithmic_axis_shows_four_decades_and_a_linear_one_all_rounds(panel):
+    one = panel.results[3]
+    rounds = one.checkpoints
+    log, linear = (figures.regret_plot([one], scale=scale).axes[0].lines[0].get_xdata() for scale in ("log", "linear"))
+    assert rounds[0] == 1 and rounds[-1] == 10**5
+    assert log.tolist() == rounds[rounds >= 10].tolist() and linear.tolist() == rounds.tolist()
+
+
+def test_shapes_stand_evenly_along_the_axis():
+    assert places_of_shapes(np.arange(101), 0, "linear", 0.0) == [0, 20, 40, 60, 80]
+    assert places_of_shapes(np.arange(101), 50, "linear", 0.5) == [55, 65, 75, 85, 95]
+    assert places_of_shapes(2 ** np.arange(11), 1, "log", 0.25) == [1, 3, 5, 7, 9]
+    assert places_of_shapes(np.arange(3), 9, "linear", 0.5) == []
+
+
 def test_a_policy_keeps_its_look_whoever_else_is_in_the_figure(panel):
     alone = dataclasses.replace(panel, results=panel.results[3:], experiment=dataclasses.replace(
         panel.experiment, contenders=panel.experiment.contenders[3:]))  # fmt: skip
@@ -89,8 +104,10 @@ def test_files_axes_sizes_and_every_kind_of_regret(panel, tmp_path):
     for name, start in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")):
         figures.regret_plot(results, tmp_path / name, size="single")
         assert (tmp_path / name).read_bytes().startswith(start)
-    widths = [figures.regret_plot(results, size=size).get_figwidth() for size in ("single", "double")]
-    assert widths == [3.4, 7.0]
+    drawn = [figures.regret_plot(results, size=size) for size in ("single", "double", None)]
+    assert [tuple(figure.get_size_inches()) for figure in drawn] == [(3.4, 2.5), (7.0, 3.4), (6.4, 3.6)]
+    small, large, usual = (figure.axes[0].xaxis.label.get_fontsize() for figure in drawn)
+    assert small < large == usual, "less room, smaller words"
     axes = Figure().add_subplot()
     assert figures.regret_plot(results, axes, regret="strong") is None
     assert axes.get_ylabel() == "cumulative strong regret" and len(axes.texts) == 2

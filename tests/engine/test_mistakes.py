@@ -142,6 +142,24 @@ def test_a_plain_state_may_be_anything_but_is_then_not_saved(tmp_path):
         policy.snapshot()
 
 
+def test_a_state_with_a_number_that_is_no_array_is_not_saved_either(tmp_path):
+    file = own(tmp_path, "W: np.ndarray", "W: np.ndarray\n    n: int")
+    file.write_text(file.read_text().replace("return State(np.zeros((n_arms, n_arms)))", "return State(np.eye(n_arms), n_arms)"))
+    policy = md.make(f"{file}:SPEC", n_arms=4, seed=1)
+    with pytest.raises(md.BadInput, match="'round-robin' cannot be saved: its State must be a NamedTuple of arrays"):
+        policy.snapshot()
+
+
+def test_slates_of_three_and_of_one_are_slates_where_the_card_says_any(tmp_path):
+    file = own(tmp_path, LINE, f"{LINE}\n    slate[2] = (round + 2) % K", card="    plain=True,\n")
+    text = file.read_text().replace('slate="two"', 'slate="any"')
+    file.write_text(text.replace("return 2, 1", "return (3 if round % 2 else 1), 1"))
+    policy = md.make(f"{file}:SPEC", n_arms=5, seed=0)
+    assert [len(policy.ask().arms) for _ in range(4)] == [3, 1, 3, 1]
+    again = md.restore(policy.snapshot())
+    assert again.open == policy.open and len(again.open) == 2
+
+
 PARENT = """
 import os, subprocess, sys, time
 env = {**os.environ, "MULTIDUEL_CHECKED_BY": str(os.getpid()), "NUMBA_DISABLE_JIT": "1"}

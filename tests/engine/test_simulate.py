@@ -140,6 +140,26 @@ def test_reset_horizon_is_one_run_per_point(name):
     assert went_on.all() if name != "rmed2fh" else not went_on.any()
 
 
+def test_without_reset_horizon_there_is_one_end_and_who_needs_none_is_not_touched_by_it():
+    options = {"horizon": 1000, "runs": 3, "checkpoints": [50, 400, 1000], "threads": 1}
+    one_end, each_its_own = (md.simulate("rmed2fh", PROBLEM, reset_horizon=reset, **options) for reset in (False, True))
+    assert (one_end.final == each_its_own.final).all() and (one_end.regret[:, 0] != each_its_own.regret[:, 0]).any()
+    usual, reset = (md.simulate("multi-rucb", PROBLEM, reset_horizon=reset, **options) for reset in (False, True))
+    assert (usual.regret == reset.regret).all() and (usual.events == reset.events).all()
+
+
+def test_arms_are_recommended_by_the_users_numbers():
+    problem = md.from_utilities([0.0, 0.2, 0.1, 3.0], link="logit")
+    assert (md.simulate("multi-rucb", problem, horizon=2000, runs=5, threads=1).recommended == 3).all()
+
+
+def test_the_labels_the_policys_stream_and_the_worlds_key_know_nothing_of_each_other():
+    drawn = [streams(seed, 2) for seed in run_seeds(3, 500)]
+    columns = [[labels[0], *policy, world] for labels, policy, world in drawn]
+    correlation = np.corrcoef(np.array(columns, float).T) - np.eye(6)
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(500)
+
+
 def test_reset_horizon_tells_exactly_the_checkpoint_and_ends_there(monkeypatch):
     marks, told, ends = [1, 2, 50, 51], [], []
     real_init, real_loop = module.init, module._loop
@@ -184,6 +204,9 @@ def test_result_statistics():
     low, high = result.interval(0.9)
     assert (low <= result.mean).all() and (result.mean <= high).all() and (high - low)[-1] > 0
     assert np.allclose(result.std**2, result.variance) and result.quantile(0.5).shape == result.checkpoints.shape
+    for confidence in (-0.5, 0.0, 1.0, math.nan):
+        with pytest.raises(md.BadInput, match="'confidence'"):
+            result.interval(confidence)
     described = result.to_json()
     asked = {"policy", "params", "problem", "slate_size", "horizon", "runs", "checkpoints", "mean", "std", "final", "seconds"}
     assert asked | {"compile_seconds"} <= set(described) and len(described["final"]) == 10

@@ -7,8 +7,10 @@ import pytest
 
 import multiduel as md
 from multiduel.inference import Forecast, Tally, Weighed, forecast, verdict
-from multiduel.inference.forecast import strengths
+from multiduel.inference.evidence import run, stakes_of
+from multiduel.inference.forecast import fill_missing, strengths
 from multiduel.kernels.evidence import log_evidence
+from multiduel.kernels.random import stream
 
 CYCLE = np.array([[0, 90, 30], [30, 0, 90], [90, 30, 0]])
 
@@ -278,6 +280,29 @@ def test_a_forecast_in_words_and_numbers():
     assert forecast(Tally.of(CYCLE)) == Forecast(False, 0.0, 0.0, 0.0), "that there is no winner is settled too"
     wide = forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=50)
     assert wide == forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=4), "no slate holds more than all"
+
+
+def between(n):
+    """Evidence that n wins in a row give, and n - 1 do not."""
+    return 0.5 * (log_evidence(n - 1.0, 0.0) + log_evidence(float(n), 0.0))
+
+
+@pytest.mark.parametrize("at_once", [1.0, 2.0])
+def test_a_forecast_counts_the_answers_that_are_missing(at_once):
+    """Strengths so far apart that the stronger wins every time: no luck is left."""
+    above = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [0.0, 5.0, 0.0]])
+    draws, missing = np.array([[1000.0, 0.0, -1000.0], [-1000.0, 0.0, 1000.0]]), np.zeros(2)
+    luck = stream(np.random.SeedSequence(0))
+    run(fill_missing, stakes_of(0.5), luck, draws, above, np.zeros((3, 3)), between(9), at_once, missing)
+    assert missing.tolist() == ([16.0, 13.0] if at_once == 1.0 else [9.0, 9.0])  # 7 and 9, 4 and 9
+
+
+def test_many_answers_are_drawn_some_at_once():
+    missing = np.zeros(1)
+    for enough, drawn in ((20, 20.0), (21, 22.0), (22, 22.0), (39, 40.0), (41, 43.0)):  # by two from 20 on, by three from 40 on
+        fresh, luck = np.zeros((2, 2)), stream(np.random.SeedSequence(0))
+        run(fill_missing, stakes_of(0.5), luck, np.array([[1000.0, 0.0]]), fresh, fresh, between(enough), 1.0, missing)
+        assert missing[0] == drawn
 
 
 def test_strengths_far_apart_are_found_and_their_spread_is_the_curvature():

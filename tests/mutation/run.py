@@ -55,7 +55,8 @@ INFERENCE_TESTS = (  # the simulations of test_promises.py and test_forecast.py 
 ENGINE_TESTS = (
     "tests/engine/test_outcomes.py", "tests/engine/test_restore_shapes.py", "tests/engine/test_snapshots.py",
     "tests/engine/test_policy.py", "tests/engine/test_suggest.py", "tests/engine/test_face.py", "tests/engine/test_limits.py",
-    "tests/engine/test_looks.py", "tests/engine/test_simulate.py", "src/multiduel/engine",
+    "tests/engine/test_looks.py", "tests/engine/test_simulate.py", "tests/engine/test_closing.py", "tests/engine/test_observe.py",
+    "tests/engine/test_outside.py", "tests/engine/test_leaderboard.py", "src/multiduel/engine",
 )  # fmt: skip
 GROUPS = {
     "statistics": Group(("lab/statistics.py",), ("tests/lab/test_statistics.py", "src/multiduel/lab/statistics.py")),

@@ -98,8 +98,8 @@ class Watched(NamedTuple):
     """A policy under watch: when the verdict falls it is written down, and from then on the winner is used."""
 
     policy: Any
-    alpha: float = 0.05
-    stepping: bool = False  # for policies that commit to several arms for many rounds: every answer is looked at
+    alpha: float
+    stepping: bool  # for policies that commit to several arms for many rounds: every answer is looked at
 
 
 class WatchedState(NamedTuple):

@@ -289,10 +289,8 @@ class Policy:
 
     def snapshot(self) -> dict[str, Any]:
         """All of it as plain JSON: numbers, words, arrays as base64 text, null for scratch. ``restore`` continues bit for bit."""
-        if self.spec.plain and not (
-            isinstance(self._state, tuple) and all(hasattr(leaf, "dtype") for leaf in leaves(self._state))
-        ):
-            raise BadInput(f"'{self.spec.name}' is plain: to be saved, its State must be a NamedTuple of arrays.")
+        if not (isinstance(self._state, tuple) and all(hasattr(leaf, "dtype") for leaf in leaves(self._state))):
+            raise BadInput(f"'{self.spec.name}' cannot be saved: its State must be a NamedTuple of arrays.")
         with self._lock:
             return {
                 "format": FORMAT,
@@ -387,8 +385,7 @@ def restore(saved: dict[str, Any]) -> Policy:
     unpack_all(part(saved, "tally", list), [(array, False) for array in policy._tally], "tally")
     check_answers(policy._tally)
     check_state(spec.name, params, policy._state, n_arms, round)
-    seats = min(n_arms, 2 if spec.slate == "two" else size)
-    policy._open.update(read_open(saved, n_arms, seats, round))
+    policy._open.update(read_open(saved, n_arms, seats_of(spec, params, n_arms), round))
     if "fingerprint" in saved:
         policy._fingerprint = read_fingerprint(saved)
     policy._set_labels(labels)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from multiduel.inputs import BadInput
-from multiduel.lab.paper import agreement, claims, joint, panels, verdicts
-from multiduel.lab.statistics import ratio
-from tests.lab.made_up import all_panels
+from multiduel.lab.paper import agreement, claims, joint, panels, report, verdicts
+from multiduel.lab.statistics import ratio, variance
+from tests.lab.made_up import all_panels, panel
 
 AS_IN_THE_PAPER = {
     "multi-sbm-feedback": 50, "multi-sbm": 100, "doubler-bai": 60, "doubler": 90, "if2": 200, "btm": 210, "savage": 300,
@@ -91,6 +92,29 @@ def test_generated_rankers_never_count():
     assert shown and all(set(row.ratios) <= {"multi-dueling-a", "multi-dueling-b"} for row in shown)
 
 
+@pytest.fixture(scope="module")
+def only_panel_a():
+    return next(experiment for experiment in panels.load_all() if experiment.name == "multi-dueling-a")
+
+
+def test_two_runs_have_a_variance_and_panels_that_are_not_there_none(only_panel_a):
+    one, two = (agreement.variances({only_panel_a.name: panel(only_panel_a, runs=runs)}) for runs in (1, 2))
+    assert one == [] and {row.policy for row in two} == set(claims.PUBLISHED_VARIANCE["multi-dueling-a"])
+    assert all(set(row.ratios) == {"multi-dueling-a"} for row in two)
+
+
+@pytest.mark.parametrize(("factor", "agree"), [(1.4, True), (1.6, False)])
+def test_variances_agree_within_a_factor_of_one_and_a_half(only_panel_a, factor, agree):
+    published, results = claims.PUBLISHED_VARIANCE["multi-dueling-a"], []
+    for result in panel(only_panel_a).results:
+        scale = np.sqrt(factor * published.get(result.policy, 1.0) / result.final.var(ddof=1))
+        results.append(dataclasses.replace(result, regrets={kind: scale * values for kind, values in result.regrets.items()}))
+    measured = dataclasses.replace(panel(only_panel_a), results=tuple(results))
+    said = " ".join(block.text for block in report._readings({only_panel_a.name: measured}, []) if hasattr(block, "text"))
+    assert f"off by a factor of {factor} on average" in said
+    assert ("no setting tried comes within a factor of 1.5" in said) is not agree
+
+
 def test_the_joint_setting_that_agrees_best_is_found_and_what_is_left_is_said():
     """DoublerBAI is right with one radius only, BTM is beaten with constant 3 only, SAVAGE with none."""
     usual = by_policy(doubler_bai=500, btm=20, savage=10)
@@ -104,6 +128,32 @@ def test_the_joint_setting_that_agrees_best_is_found_and_what_is_left_is_said():
     assert len(two.ranked) == 4 * 8 * 3
     assert {"MultiRUCB below MDB (a)", "MultiRUCB below MDB (d)"} <= set(multi.default.agree)
     assert "MDB's variance near the published one (a)" in multi.default.contradicted
+
+
+def ends(**finals):
+    """A panel of which only the regrets at the end are known."""
+    lines = {id: SimpleNamespace(final=final, result=SimpleNamespace(runs=len(final))) for id, final in finals.items()}
+    return SimpleNamespace(lines=list(lines.values()), line=lines.__getitem__)
+
+
+def test_joint_settings_are_held_against_every_statement_by_the_runs_that_all_have():
+    usual = 100.0 + np.tile([-1.0, 1.0], 15)
+    equal = 100.0 + np.tile([-1.0, -1.0, 1.0, 1.0], 8)
+    half = np.where(np.arange(30) < 20, 0.5 * usual, 1e4)  # the rival has no such runs, so that they do not count
+    only = ends(rival=usual[:20], high=2.0 * usual, equal=equal, half=half)
+    choices = {"X": {name: {"ours": {"p": ("p", name)}} for name in ("high", "equal", "half")}}
+    statements = [
+        joint.Statement("below", "p", "ours", "rival", claims.BELOW),
+        joint.Statement("half of it", "p", "ours", "rival", claims.HALF),
+        joint.Statement("its variance", "p", "ours", "", joint.NEAR, variance, 1.0),
+    ]
+    found = joint._search({"p": only}, "about", choices, {"rival": {"p": ("p", "rival")}}, statements)
+    assert found.default.settings == ("high",) and found.statements == 3
+    assert [(each.settings[0], each.agree, each.undecided, each.contradicted) for each in found.ranked] == [
+        ("half", ("below", "half of it"), (), ("its variance",)),
+        ("equal", ("its variance",), ("below",), ("half of it",)),
+        ("high", (), (), ("below", "half of it", "its variance")),
+    ]
 
 
 def comparisons(*pairs, runs=50):
@@ -134,6 +184,30 @@ def test_holm_makes_open_what_luck_would_make_hold():
 def test_more_regret_than_the_leading_terms_refutes_no_theorem():
     measured = judge(by_policy(multi_sbm_feedback=1e5))["theorem-2"]
     assert verdicts.FAILS not in {c.outcome for c in measured.comparisons}
+
+
+def test_growth_is_reckoned_from_the_last_checkpoint_at_a_tenth_or_before():
+    regret = np.array([[0.0, 3.0, 5.0, 8.0], [1.0, 1.0, 2.0, 2.0]])
+    for marks, growth, since in (
+        ([1, 10, 11, 100], [5.0, 1.0], 10),
+        ([1, 9, 11, 100], [5.0, 1.0], 9),
+        ([20, 30, 40, 50], [8.0, 1.0], 20),
+    ):
+        late, when = claims._late(SimpleNamespace(regret=regret, result=SimpleNamespace(checkpoints=np.array(marks))))
+        assert late.tolist() == growth and when == since
+
+
+def test_growth_over_a_theorems_coefficient(as_claimed):
+    """The made-up regret is a multiple of ln (1 + t), so that its growth per ln T is known."""
+    two = {experiment.name: panel(experiment, by_policy()) for experiment in panels.load_all() if experiment.name in panels.TWO}
+    grown = [c for c in as_claimed["theorem-2"].comparisons if c.reading == "growth in the last decade to T = 10^6"]
+    assert {c.panel for c in grown} == set(two)
+    for c in grown:
+        slope = claims.coefficient(two[c.panel], claims._theorem2)
+        per_log = two[c.panel].line("multi-sbm-feedback").final.mean() / np.log(10**6)
+        assert c.value == pytest.approx(per_log / slope, rel=1e-3)
+        seven = claims.coefficient(two[c.panel], lambda P, experiment: SimpleNamespace(raw=7.0 * np.log(experiment.horizon)))
+        assert seven == pytest.approx(7.0, rel=1e-4)
 
 
 def test_single_runs_give_no_verdict():
@@ -168,6 +242,21 @@ def test_a_contender_that_is_not_there_is_said_in_a_sentence():
         BadInput, match=r"'two-dueling-a' has no contender 'multi-sbm'\. Did you mean .* It has: multi-sbm-feedback,"
     ):
         claims.judge(all_panels(experiments=[without]))
+
+
+def test_panels_that_were_not_played_are_left_out_and_change_no_other(as_claimed):
+    assert [len(claim.comparisons) for claim in claims.judge({})] == [0] * len(as_claimed)
+    alone = {name: [] for name in as_claimed}
+    for name, only in all_panels(by_policy()).items():
+        for claim in claims.judge({name: only}):
+            alone[claim.name] += [measured(c) for c in claim.comparisons]
+    for name, claim in as_claimed.items():
+        assert sorted(alone[name]) == sorted(measured(c) for c in claim.comparisons if " / " not in c.panel)
+
+
+def measured(comparison):
+    """What it says, without its correction for others beside it."""
+    return comparison.panel, comparison.subject, comparison.reading, comparison.value, comparison.note
 
 
 def test_every_comparison_says_which_panel_and_which_contenders(as_claimed):

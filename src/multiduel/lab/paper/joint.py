@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from multiduel.arrays import Floats
+from multiduel.lab.paper.agreement import FACTOR
 from multiduel.lab.paper.claims import ALPHAS, BASELINES, BELOW, HALF, PUBLISHED_VARIANCE
 from multiduel.lab.paper.panels import MULTI, MULTI_READINGS, generated, short
 from multiduel.lab.results import Panel
 from multiduel.lab.statistics import Statistic, estimate_variance, mean, ratio, variance
 
-NEAR = (1 / 1.5, 1.5)  # a variance over the published one
+NEAR = (1 / FACTOR, FACTOR)  # a variance over the published one
 Key = tuple[str, str]  # an experiment's name, a contender's id
 Choice = dict[str, dict[str, dict[str, Key]]]  # setting -> algorithm -> panel -> which line
 Panels = Mapping[str, Panel]
@@ -151,7 +151,7 @@ def _search(
         else:
             measured = ratio(runs(ours), runs(theirs), statement.statistic)
         low, high = statement.wanted
-        if math.isfinite(measured.high) and low < measured.low and measured.high < high:
+        if low < measured.low and measured.high < high:
             return 1
         return -1 if measured.high < low or measured.low > high else 0
 
