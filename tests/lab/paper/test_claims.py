@@ -130,6 +130,34 @@ def test_the_joint_setting_that_agrees_best_is_found_and_what_is_left_is_said():
     assert "MDB's variance near the published one (a)" in multi.default.contradicted
 
 
+def test_which_settings_are_searched_together():
+    everything = all_panels(by_policy())
+    _, multi = joint.searches(everything)
+    assert multi.statements == 4 * (2 * 3 + 4), "of four panels: mean and variance against three rivals, four published variances"
+    for place, policy in enumerate(claims.PUBLISHED_VARIANCE["multi-dueling-a"]):
+        tried = [
+            {str(c.params) for c in everything[name].experiment.contenders if c.policy == policy and c.params}
+            for name in panels.MULTI_READINGS
+        ]
+        assert len({each.settings[place] for each in multi.ranked}) == 1 + len(set.intersection(*tried))
+
+
+def test_only_what_was_played_is_searched_and_never_generated_rankers():
+    everything = all_panels(by_policy())
+    assert joint.searches({}) == []
+    two = {name: everything[name] for name in ("two-dueling-a", "reading-alpha-linear", "reading-doubler-bai")}
+    assert [search.about for search in joint.searches(two)] == ["two-dueling algorithms, K = 48, linear"]
+    name, reading = panels.MULTI[0], panels.MULTI_READINGS[0]
+    assert joint.searches({reading: everything[reading]}) == joint.searches({name: everything[name]}) == []
+    (only,) = joint.searches({key: everything[key] for key in (name, reading)})
+    assert only.about == "multi-dueling algorithms, panels (a)"
+    generated = [
+        dataclasses.replace(everything[key].experiment, problem=panels.STAND_IN)
+        for key in (panels.MULTI[2], panels.MULTI_READINGS[2])
+    ]
+    assert joint.searches(all_panels(experiments=generated)) == []
+
+
 def ends(**finals):
     """A panel of which only the regrets at the end are known."""
     lines = {id: SimpleNamespace(final=final, result=SimpleNamespace(runs=len(final))) for id, final in finals.items()}
