@@ -1,6 +1,6 @@
 """Change the code a little, in one place at a time, and see whether any test notices. See README.md beside this file.
 
-    python tests/mutation/run.py inference statistics paper engine --work FOLDER     all changes of these groups
+    python tests/mutation/run.py inference statistics verdicts --work FOLDER         all changes of these groups
     python tests/mutation/run.py engine --sample 20 --seed 1 --work FOLDER           20 changes of each of its files
     python tests/mutation/run.py --report --work FOLDER                              the table, and what survived
 
@@ -217,17 +217,18 @@ def judged() -> set[tuple[str, str, str]]:
 
 def main() -> None:
     asked = argparse.ArgumentParser()
-    asked.add_argument("groups", nargs="*", help=f"of {', '.join(GROUPS)}")
+    asked.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}")
     asked.add_argument("--work", type=Path, required=True, help="a folder for the copy and the results")
     asked.add_argument("--only", nargs="*", help="only these files, as inference/tally.py")
     asked.add_argument("--sample", type=int, default=0, help="changes per file; 0: all")
-    asked.add_argument("--share", type=float, default=1.0, help="of each file's changes")
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--again", action="store_true", help="those that survived once more")
     asked.add_argument("--report", action="store_true", help="what is known so far")
     options = asked.parse_args()
     if options.report:
         return report(options.work)
+    if unknown := set(options.groups) - set(GROUPS):
+        asked.error(f"A group must be one of {', '.join(GROUPS)}. Got {', '.join(sorted(unknown))}.")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # and so what was started ends too
     for name in options.groups:  # each in a process: with the compiler or without is decided once
         child = os.fork()
@@ -294,8 +295,7 @@ def place(copy: Path, group: Group) -> dict[str, bytes]:
 def try_file(copy: Path, name: str, file: str, text: bytes, known: Known, options: argparse.Namespace) -> None:
     path, out, every = copy / "src" / "multiduel" / file, options.work / "results.jsonl", mutants(text)
     before, equivalent = results(options.work), judged()
-    wanted = options.sample or round(options.share * len(every))
-    chosen = random.Random(f"{options.seed} {file}").sample(every, min(wanted, len(every)))
+    chosen = random.Random(f"{options.seed} {file}").sample(every, min(options.sample or len(every), len(every)))
     times = os.stat(path)
     for mutant in sorted(chosen, key=lambda mutant: mutant.start):
         key = f"{file} {hashlib.sha256(mutant.applied(text)).hexdigest()[:16]}"

@@ -75,6 +75,8 @@ class Drawing:
             try:
                 return ask(self.helper, name, panels, self.folder)
             except (OSError, EOFError, pickle.UnpicklingError):
+                self.helper.kill()
+                self.helper.wait()
                 self.helper = None
         return draw(name, panels, self.folder)
 
