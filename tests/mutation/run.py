@@ -52,11 +52,11 @@ INFERENCE_TESTS = (  # the simulations of test_promises.py and test_forecast.py 
     "tests/inference/test_bounded.py", "tests/inference/test_evidence.py", "tests/inference/test_tally.py",
     "tests/inference/test_verdict.py", "tests/inference/test_words.py", "src/multiduel/inference",
 )  # fmt: skip
-ENGINE_TESTS = (
+ENGINE_TESTS = ("tests/engine", "tests/cli/test_simulate.py", "src/multiduel/engine")
+PLAY_TESTS = (
     "tests/engine/test_outcomes.py", "tests/engine/test_restore_shapes.py", "tests/engine/test_snapshots.py",
-    "tests/engine/test_policy.py", "tests/engine/test_suggest.py", "tests/engine/test_face.py", "tests/engine/test_limits.py",
-    "tests/engine/test_looks.py", "tests/engine/test_simulate.py", "tests/engine/test_closing.py", "tests/engine/test_observe.py",
-    "tests/engine/test_outside.py", "tests/engine/test_leaderboard.py", "src/multiduel/engine",
+    "tests/engine/test_policy.py", "tests/engine/test_limits.py", "tests/engine/test_simulate.py", "tests/engine/test_closing.py",
+    "tests/engine/test_observe.py", "tests/engine/test_outside.py", "src/multiduel/engine",
 )  # fmt: skip
 GROUPS = {
     "statistics": Group(("lab/statistics.py",), ("tests/lab/test_statistics.py", "src/multiduel/lab/statistics.py")),
@@ -69,7 +69,9 @@ GROUPS = {
     "claims": Group(
         ("lab/paper/claims.py", "lab/paper/joint.py"), ("tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py")
     ),
-    "engine": Group(("engine/*.py",), ENGINE_TESTS, compiled=False),
+    "settling": Group(("lab/settling.py",), ("tests/cli/test_simulate.py", "tests/cli/test_lab.py")),
+    "engine": Group(("engine/[!cp]*.py", "engine/catalogue.py", "engine/policy.py"), ENGINE_TESTS),
+    "play": Group(("engine/play.py", "engine/closing.py"), PLAY_TESTS, compiled=False),
 }
 BELOW = ("kernels", "problems", "machines", "policies")  # rooms that import nothing of what is changed
 SLOW = 3.0  # CPU seconds above which a test is left out
