@@ -63,7 +63,12 @@ def _collect(module: ModuleType, files: set[Path]) -> None:
 
 def _source(module: ModuleType) -> Path | None:
     file = getattr(module, "__file__", None)
-    return Path(file).resolve() if file and file.endswith(".py") else None
+    return _resolved(file) if file and file.endswith(".py") else None
+
+
+@functools.cache
+def _resolved(file: str) -> Path:
+    return Path(file).resolve()
 
 
 @functools.cache

@@ -42,4 +42,4 @@ def test_the_two_dueling_panels_stand_on_one_base():
         own = tomllib.loads(panels.shipped()[name].read_text())
         assert set(own) == {"base", "name", "title", "short", "problem"} and own["base"] == "base/two-dueling.toml"
     first, *others = (experiments.load(panels.shipped()[name]) for name in panels.TWO)
-    assert len(first.contenders) == 11 and all(other.contenders == first.contenders for other in others)
+    assert len(first.contenders) == 10 and all(other.contenders == first.contenders for other in others)

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS = ("multi-sbm-feedback", "doubler-bai", "multi-rucb")  # thicker
-DASH: dict[str, Any] = {
-    "rucb": (0, (1.2, 1.2)), "rmed1": (0, (5, 1.6)), "dts": (0, (4, 1.2, 1, 1.2)), "due-duel": (0, (3, 1)),
-}  # fmt: skip
+DASH: dict[str, Any] = {"rmed1": (0, (5, 1.6)), "due-duel": (0, (3, 1))}
 MARKERS = "osD^vP"
 DECADES = 2  # of rounds on a logarithmic axis: before, all curves of a panel are one
 NARROW = "-narrow"  # after the name of a figure for narrow screens
