@@ -49,7 +49,7 @@ def axes_of(results, **options):
 LATE = by_hand("rucb", [0, 0.4, 6, 30, 55, 70], [-0.5, 0.0, 0.5])
 LATER = by_hand("btm", [0, 0, 3, 40, 300, 2000], [-0.1, 0.1])
 SHORT = by_hand("multi-rucb", [0.2, 0.5, 4, 20, 52], slate_size=4)
-STEADY = by_hand("mdb", np.linspace(0, 800, 6), [-0.9, 0.9], (1, 8000, 16_000, 24_000, 32_000, 40_000))
+STEADY = by_hand("mdb", np.linspace(0, 8000, 6), [-0.9, 0.9], (1, 8000, 16_000, 24_000, 32_000, 40_000))
 
 
 def test_regret_on_logarithmic_axes_whatever_the_machine_prefers():
