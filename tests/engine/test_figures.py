@@ -203,6 +203,7 @@ def test_labels_are_smaller_where_there_are_many(lines, least, most):
     boxes = [text.get_window_extent() for text in axes.texts]
     assert places == sorted(places) and all(low.y1 <= high.y0 + 1.0 for low, high in itertools.pairwise(boxes)), "none overlap"
     assert all(axes.bbox.x1 < box.x0 and box.x1 <= axes.figure.bbox.x1 for box in boxes)
+    assert all(leader.get_xdata()[1:] == pytest.approx((1.009, 1.03), abs=1e-6) for leader in axes.lines[lines:])
     if lines == 45:  # more than there is room for
         assert places[0] + places[-1] == pytest.approx(1.0)
     else:
@@ -220,6 +221,7 @@ def test_labels_are_smaller_where_there_are_many(lines, least, most):
         ([0.9, 0.2, 0.5], [0.9, 0.2, 0.5]),  # far enough
         ([0.5, 0.5], [0.45, 0.55]),
         ([0.52, 0.48, 0.9], [0.55, 0.45, 0.9]),
+        ([0.5, 0.5, 0.7], [0.45, 0.55, 0.7]),  # the third is still far enough
         ([0.2, 0.2, 0.31], [0.13667, 0.23667, 0.33667]),  # moved apart, the two would touch the third
         ([0.31, 0.2, 0.2, 0.8, 0.8], [0.33667, 0.13667, 0.23667, 0.75, 0.85]),
         ([1.0, 1.0, 0.95], [0.9, 1.0, 0.8]),  # not beyond the end

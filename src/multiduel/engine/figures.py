@@ -263,7 +263,7 @@ def _name(results: Sequence[Result], number: int) -> str:
     result = results[number]
     size = result.params.get("slate_size", 2)
     name = result.policy + (f", m = {size}" if size > 2 else "")
-    twins = [other for other in results if other is not result and other.policy == result.policy]
+    twins = [other for other in results if other.policy == result.policy]
     differing = [
         f"{key} = {value}"
         for key, value in result.params.items()
