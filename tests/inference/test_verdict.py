@@ -270,11 +270,15 @@ def test_evidence_that_is_kept_is_not_changed_and_may_change():
 def test_a_forecast_in_words_and_numbers():
     assert str(Forecast(False, 123.0, 200.0, 4567.0)) == "120 to 4,600 more answers"
     assert str(Forecast(False, 0.0, 3.0, 9.0)) == "0 to 9 more answers"
-    assert str(Forecast(False, 15.0, 99.0, 2e6)) == "15 to more than 1,000,000 more answers"
+    assert (
+        str(Forecast(False, 15.0, 99.0, 2e6)) == str(Forecast(False, 15.0, 99.0, 1e6)) == "15 to more than 1,000,000 more answers"
+    )
+    assert str(Forecast(False, 1.0, 1.0, 1.0)) == "1 to 1 more answers"
     with pytest.raises(md.BadInput, match="'slate_size' of a forecast must be at least 2"):
         forecast(Tally(3), slate_size=1)
     tally = Tally.of(clear(4, 30, 22), showings=[90] * 4)
     assert forecast(tally) == forecast(tally, seed=0) != forecast(tally, seed=1)
+    assert forecast(tally) == forecast(tally, slate_size=2, alpha=0.05, margin=0.0)
     assert not forecast(Tally.of(clear(2, 20, 20), showings=[40, 40])).too_early
     assert forecast(Tally.of(clear(2, 19, 20), showings=[39, 40])).too_early
     assert forecast(Tally.of(CYCLE)) == Forecast(False, 0.0, 0.0, 0.0), "that there is no winner is settled too"
@@ -295,6 +299,27 @@ def test_a_forecast_counts_the_answers_that_are_missing(at_once):
     luck = stream(np.random.SeedSequence(0))
     run(fill_missing, stakes_of(0.5), luck, draws, above, np.zeros((3, 3)), between(9), at_once, missing)
     assert missing.tolist() == ([16.0, 13.0] if at_once == 1.0 else [9.0, 9.0])  # 7 and 9, 4 and 9
+
+
+def test_a_forecast_is_the_quantiles_of_two_hundred_draws():
+    """Strengths have the mode and the covariance of their posterior; ties are half a win for both."""
+    above, ties = clear(4, 30.0, 22.0), np.full((4, 4), 6.0) - 6.0 * np.eye(4)
+    mode, root = strengths(above + 0.5 * ties)
+    noise = np.random.default_rng(7).standard_normal((200, 4))
+    draws, missing = mode + noise @ np.linalg.inv(root), np.zeros(200)
+    luck, claim = stream(np.random.SeedSequence(7)), math.log(4 / 0.1)
+    run(fill_missing, stakes_of(0.45), luck, draws, above, ties, claim, 2.0, missing)
+    result = forecast(Tally.of(above, ties, showings=[99] * 4), slate_size=3, alpha=0.1, margin=0.05, seed=7)
+    assert result == Forecast(False, *np.quantile(missing, (0.1, 0.5, 0.9)).tolist())
+
+
+def test_a_forecast_of_equals_ends_after_a_million_answers_and_where_all_is_there_none_is_missing():
+    missing, fresh = np.zeros(1), np.zeros((2, 2))
+    luck = stream(np.random.SeedSequence(0))
+    run(fill_missing, stakes_of(0.5), luck, np.zeros((1, 2)), fresh, fresh, math.log(1e9), 1.0, missing)
+    assert 1e6 <= missing[0] < 1.06e6
+    run(fill_missing, stakes_of(0.5), luck, np.zeros((1, 2)), clear(2, 9.0), fresh, between(9), 1.0, missing)
+    assert missing[0] == 0.0
 
 
 def test_many_answers_are_drawn_some_at_once():
