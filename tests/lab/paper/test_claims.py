@@ -293,6 +293,14 @@ def test_joint_settings_are_held_against_every_statement_by_the_runs_that_all_ha
     ]
 
 
+@pytest.mark.parametrize(("ours", "wanted"), [(100.0, claims.BELOW), (40.0, claims.HALF), (60.0, claims.HALF)])
+def test_what_is_at_a_limit_exactly_is_undecided(ours, wanted):
+    only = ends(rival=np.full(20, 100.0), ours=np.full(20, ours))
+    statement, fixed = joint.Statement("exactly", "p", "ours", "rival", wanted), {"rival": {"p": ("p", "rival")}}
+    found = joint._search({"p": only}, "about", {"X": {"x": {"ours": {"p": ("p", "ours")}}}}, fixed, [statement])
+    assert found.default.undecided == ("exactly",)
+
+
 def comparisons(*pairs, runs=50):
     """Made of samples around these ratios, with this spread."""
     rng = np.random.default_rng(3)
