@@ -32,6 +32,7 @@ def start(params, n_arms, rng):
 @ask.implement(Params)
 def obey(params, state, rng, round, limit, slate):
     state.asked.append((int(round), int(limit)))
+    assert len(state.asked) <= 1000, "it is asked without end"
     arms, rounds, *taken = state.script.pop(0) if len(state.script) > 1 else state.script[0]
     slate[: len(arms)] = arms
     state.seated[:] = taken[0] if taken else [1] * len(arms)
