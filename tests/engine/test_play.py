@@ -17,11 +17,13 @@ from multiduel.engine.play import (
     Opponent,
     Pace,
     Record,
+    any_positive,
     ask_once,
     faulty,
     observe_pairs,
     observe_slate,
     play,
+    recommend_once,
     sensible,
     sides,
     tell_once,
@@ -198,8 +200,10 @@ def entered(entry, wins, *, most=10.0, tally=None, arms=ARMS):
     return taken, state.heard, tally
 
 
-def test_an_ask_commits_to_one_round_and_says_how_many_arms_there_are():
+def test_an_ask_commits_to_one_round_and_a_bet_is_the_policys():
     state, slate = silent(((5, 0, 2), 9)), np.zeros(6, np.int64)
+    state.bet[0] = 4
+    assert recommend_once(ME, state) == 4
     assert ask_once(ME, state, RNG, 8, slate) == 3 and slate[:3].tolist() == [5, 0, 2] and state.asked == [(8, 1)]
 
 
@@ -218,14 +222,21 @@ def test_a_two_dueling_policy_is_told_every_pair_that_was_compared():
     taken, heard, tally = entered(observe_pairs, WINS)
     assert taken is True and tally.above.sum() == 2.0
     assert heard == [(0, [4, 0], [[0.0, 2.0], [0.5, 0.0]]), (0, [0, 3], [[0.0, 0.0], [0.25, 0.0]])]
-    level = np.array([[0.0, 0.5], [0.5, 0.0]])
-    assert entered(observe_pairs, level, arms=ARMS[1:])[1] == [(0, [0, 3], level.tolist())], "a tie is a comparison"
+
+
+@pytest.mark.parametrize("entry", [tell_once, observe_slate, observe_pairs])
+@pytest.mark.parametrize(("wins", "ties"), [([[0.0, 0.5], [0.5, 0.0]], 2.0), ([[0.0, 0.0], [1e-9, 0.0]], 0.0)])
+def test_a_tie_and_the_least_weight_are_comparisons(entry, wins, ties):
+    taken, heard, tally = entered(entry, np.array(wins), arms=ARMS[1:])
+    assert taken is True and [told for _, *told in heard] == [[[0, 3], wins]]
+    assert tally.ties.sum() == ties and tally.above[3, 0] == (0.0 if ties else 1.0)
 
 
 @pytest.mark.parametrize("entry", [tell_once, observe_slate, observe_pairs])
 def test_an_answer_that_compares_nothing_is_taken_and_changes_nothing(entry):
     taken, heard, tally = entered(entry, np.zeros((3, 3)))
     assert taken is True and heard == [] and not any(table.any() for table in tally)
+    assert any_positive(np.zeros((3, 3))) is False
 
 
 @pytest.mark.parametrize("entry", [observe_slate, observe_pairs])
