@@ -11,9 +11,9 @@ from multiduel.engine.closing import REMEMBERED, Closing, Watched
 from multiduel.engine.snapshots import pack
 from multiduel.engine.worlds import answered_by
 from multiduel.inference import Tally
-from multiduel.kernels.contract import ask, init, recommend, seats, tell, use_features
+from multiduel.kernels.contract import ask, init, recommend, seats, tell, use_features, valid
 from multiduel.kernels.evidence import weighed
-from multiduel.policies import challengers
+from multiduel.policies import challengers, uniform
 from tests.engine import obedient
 
 EASY = md.from_utilities([1.2, 0.3, 0.0, -0.2, -0.4], link="logit")
@@ -240,6 +240,21 @@ def test_answers_to_what_challengers_showed_are_theirs_alone_for_1024_rounds():
     assert not reaches(1025) and not reaches(2) and reaches(1), "older ones are not told apart any more"
     assert state.policy.heard[-1] == (1, [3, 1], FIRST_WINS.tolist())
     assert state.closed.shape == (1024,) and state.last.shape == (1,), "as in every snapshot"
+
+
+def test_what_a_closing_state_may_hold_is_said_of_every_part():
+    params = Closing(uniform.Params(2))
+    state = init(params, 4, RNG.copy())
+    fresh = valid(params, state, 4, 0)
+    assert set(fresh) == {"policy", "closer", "closed", "last"} and all(fresh.values())
+    assert fresh["policy"] == valid(params.policy, state.policy, 4, 0) and fresh["closer"]["W"] is True
+    state.closed[7], state.last[0] = 7, 1
+    assert (
+        valid(params, state, 4, 7)["closed"] and valid(params, state, 4, 7)["last"] and not valid(params, state, 4, 6)["closed"]
+    )
+    state.closed[7], state.last[0], state.closer.W[0, 1] = -1, 2, -1.0
+    broken = valid(params, state, 4, 7)
+    assert not broken["closed"] and not broken["last"] and not broken["closer"]["W"]
 
 
 @pytest.mark.parametrize(
