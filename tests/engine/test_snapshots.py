@@ -1,18 +1,19 @@
 """Snapshots that are not whole, part by part. Thousands of them at random: tests/fuzz."""
 
 import json
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import multiduel as md
 from multiduel.engine import registry
-from multiduel.engine.snapshots import leaves, pack, read_open, unpack
+from multiduel.engine.snapshots import _check, leaves, pack, read_open, unpack
 from multiduel.kernels.contract import valid
 from multiduel.kernels.evidence import no_answers
 from multiduel.machines import ALL as MACHINES
 from multiduel.policies import ALL
-from tests.engine.plain_policy import plain_policy
+from tests.engine.plain_policy import State, plain_policy
 
 EMPTY = [pack(array) for array in no_answers(5)]
 
@@ -77,6 +78,7 @@ def test_every_policy_and_machine_declares_what_its_state_may_hold(spec):
         ("tally", [pack(np.full((5, 5), np.nan)), *EMPTY[1:]], "'tally' holds"),
         ("tally", [EMPTY[0], pack(np.triu(np.ones((5, 5)), 1)), EMPTY[2]], "'tally' holds"),
         ("tally", [*EMPTY[:2], pack(np.array([[1.0, 0.0]] * 5))], "'tally' holds"),
+        ("tally", [EMPTY[0], pack(np.eye(5)), EMPTY[2]], "'tally' holds"),
         ("tally", [*EMPTY[:2], pack(np.array([[-1.0, 0.0]] * 5))], "'tally' holds"),
         ("tally", [*EMPTY[:2], pack(np.array([[1.5, 1.0]] * 5))], "'tally' holds"),
         ("tally", [*EMPTY[:2], pack(np.array([[1.0 + 1.5e-9, 1.0]] * 5))], "'tally' holds"),
@@ -109,6 +111,22 @@ def test_the_last_hundred_thousand_slates_are_open_and_no_more():
     assert len(list(read_open({"open": pairs[1:]}, 5, 3, 200_000))) == 100_000
     with pytest.raises(md.BadInput, match=r"at most 100,000 slates are open\. Got 100,001"):
         list(read_open({"open": pairs}, 5, 3, 200_000))
+
+
+class Around(NamedTuple):
+    policy: State
+    last: np.ndarray
+
+
+def test_what_is_said_of_a_state_is_said_of_every_field_those_inside_included():
+    state = Around(State(np.zeros((3, 3)), np.zeros(3)), np.zeros(1))
+    _check("mine", state, {"policy": {"W": True, "worth": True}, "last": True})
+    with pytest.raises(md.BadInput, match="'worth' in the state of 'mine' holds what it cannot hold"):
+        _check("mine", state, {"policy": {"W": True, "worth": False}, "last": True})
+    with pytest.raises(TypeError, match=r"'valid' of 'mine' must speak of every field of Around\. It differs in: last, lost\."):
+        _check("mine", state, {"policy": {"W": True, "worth": True}, "lost": True})
+    with pytest.raises(TypeError, match=r"must speak of every field of State\. It differs in: worth\."):
+        _check("mine", state, {"policy": {"W": True}, "last": True})
 
 
 def test_all_is_stored_of_a_policy_that_does_not_say_what_its_state_may_hold(monkeypatch):
