@@ -186,6 +186,8 @@ def test_strengths_may_be_off_by_rounding_and_no_more(off, taken):
 
 def test_judges_toss_coins_or_rank_and_a_result_says_which():
     assert answered_by(EASY, "coins") is EASY
+    with pytest.raises(md.BadInput, match=r"'answers' must be one of coins, rankings\. Got 'shouts'"):
+        answered_by(EASY, "shouts")
     ranked = answered_by(EASY, "rankings")
     assert isinstance(ranked, md.Rankings)
     assert ranked.to_json() == {**EASY.to_json(), "label": f"{EASY.label}, rankings", "answers": "rankings"}
