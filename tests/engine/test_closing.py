@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 import multiduel as md
+from multiduel.engine import worlds
 from multiduel.engine.closing import REMEMBERED, Closing, Watched
 from multiduel.engine.snapshots import pack
 from multiduel.engine.worlds import answered_by
 from multiduel.inference import Tally
-from multiduel.kernels.contract import ask, init, recommend, seats, tell, use_features, valid
+from multiduel.kernels.contract import ask, compare, init, recommend, seats, tell, use_features, valid
 from multiduel.kernels.evidence import weighed
 from multiduel.policies import challengers, uniform
 from tests.engine import obedient
@@ -135,13 +136,11 @@ def test_what_is_refused(arguments):
         md.simulate("uniform", EASY, horizon=10, **arguments)
     with pytest.raises(md.BadInput, match="strengths"):
         md.Rankings(md.synthetic(5))
-    with pytest.raises(md.BadInput, match="strengths"):
+    with pytest.raises(md.BadInput, match=r"strengths.* is off by inf"):
         md.Rankings(md.from_matrix([[0.5, 1.0], [0.0, 0.5]]))
 
 
 def test_rankings_have_the_pairs_of_the_problem_and_agree_with_themselves():
-    from multiduel.kernels.contract import compare
-
     world = md.Rankings(EASY).world(np.arange(5), 5)
     slate, wins, total = np.array([3, 0, 4, 1]), np.zeros((4, 4)), np.zeros((4, 4))
     for t in range(1, 6001):
@@ -159,8 +158,41 @@ def test_rankings_have_the_pairs_of_the_problem_and_agree_with_themselves():
     assert (both == one_by_one).all()
 
 
+def test_who_comes_first_of_many_is_by_plackett_and_luces_law():
+    """Which pairs do not tell: noise with a long tail below has the same, and the strong arm would come first in 69 of 100."""
+    strength = np.array([2.0] + [0.0] * 9)
+    world = md.Rankings(md.from_utilities(strength, link="logit")).world(np.arange(10), 10)
+    wins, first = np.zeros((10, 10)), np.zeros(10)
+    for t in range(1, 1001):
+        compare(world, np.uint64(3), t, 1, np.arange(10), wins)
+        first[wins.sum(axis=1).argmax()] += 1.0
+    law = np.exp(strength) / np.exp(strength).sum()
+    assert (np.abs(first / 1000 - law) < 4.5 * np.sqrt(law * (1.0 - law) / 1000)).all()
+
+
+def test_the_least_chance_that_can_be_drawn_comes_first_and_is_no_error(monkeypatch):
+    monkeypatch.setattr(worlds, "chance", lambda start, arm: 0.0 if arm == 2 else 0.5)
+    wins = np.zeros((3, 3))
+    compare(md.Rankings(EASY).world(np.arange(5), 3), np.uint64(7), 1, 2, np.array([0, 2, 1]), wins)
+    assert wins.tolist() == [[0.0, 0.0, 2.0], [2.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize(("off", "taken"), [(0.5e-6, True), (1.5e-6, False)])
+def test_strengths_may_be_off_by_rounding_and_no_more(off, taken):
+    P = np.array(EASY.matrix)
+    P[1, 2] += off
+    P[2, 1] -= off
+    if taken:
+        assert md.Rankings(md.from_matrix(P)).n_arms == 5
+        return
+    with pytest.raises(md.BadInput, match=r"is off by 1\.5e-06"):
+        md.Rankings(md.from_matrix(P))
+
+
 def test_judges_toss_coins_or_rank_and_a_result_says_which():
     assert answered_by(EASY, "coins") is EASY
+    with pytest.raises(md.BadInput, match=r"'answers' must be one of coins, rankings\. Got 'shouts'"):
+        answered_by(EASY, "shouts")
     ranked = answered_by(EASY, "rankings")
     assert isinstance(ranked, md.Rankings)
     assert ranked.to_json() == {**EASY.to_json(), "label": f"{EASY.label}, rankings", "answers": "rankings"}
