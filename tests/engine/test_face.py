@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import sys
 import types
 
@@ -49,6 +50,9 @@ def test_several_policies_meet_the_same_luck(results):
     for wrong, said in (
         ([], "at least one"),
         ([3], "a name with its parameters"),
+        ([("uniform", 3)], "a name with its parameters"),
+        ([("uniform", {}, {})], "a name with its parameters"),
+        ([["uniform", {}]], "a name with its parameters"),
         (3, "must be a policy"),
         (["nobody"], "no policy"),
     ):
@@ -56,6 +60,13 @@ def test_several_policies_meet_the_same_luck(results):
             md.simulate(wrong, PROBLEM, **OPTIONS)
     with pytest.raises(md.BadInput, match="'checkpoints' of 'simulate' must be a whole number of at least 1"):
         md.simulate("uniform", PROBLEM, checkpoints=0, **OPTIONS)
+
+
+def test_of_a_list_all_is_refused_before_the_first_plays():
+    shares = []
+    with pytest.raises(md.BadInput, match="no policy 'nobody'"):
+        md.simulate(["uniform", "nobody"], PROBLEM, progress=shares.append, **OPTIONS)
+    assert shares == []
 
 
 def test_they_show_themselves(results):
@@ -125,6 +136,9 @@ def test_progress_is_a_bar_or_a_function(capsys):
     assert shares and shares[-1] <= 1.0
     md.simulate("uniform", PROBLEM, progress=True, **OPTIONS)
     assert "uniform" in capsys.readouterr().out
+    md.simulate(POLICIES["uniform"], PROBLEM, progress=True, **OPTIONS)
+    out = capsys.readouterr().out
+    assert "uniform" in out and "PolicySpec" not in out, "its name, not all of its card"
     with pytest.raises(md.BadInput, match="must be True, False or a function"):
         md.simulate("uniform", PROBLEM, progress="yes", **OPTIONS)
 
@@ -168,7 +182,9 @@ def test_plots_go_into_files_onto_axes_and_into_figures(results, tmp_path):
     axes = Figure().add_subplot()
     assert results[0].plot(axes) is None and len(_curves(axes)) == 1
     figure = results.plot(size="single")
-    assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook shows it"
+    picture = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG"), "a notebook shows it"
+    assert struct.unpack(">II", picture[16:24]) == (408, 300), "3.4 x 2.5 inches of 120 points"
     assert tuple(figure.get_size_inches()) == (3.4, 2.5) and len(_curves(figure.axes[0])) == 2
     assert figure.axes[0].get_ylabel() == "cumulative regret"
     assert results.plot(regret="weak").axes[0].get_ylabel() == "cumulative weak regret"
