@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import sys
 import types
@@ -143,6 +144,12 @@ def test_progress_is_a_bar_or_a_function(capsys):
         md.simulate("uniform", PROBLEM, progress="yes", **OPTIONS)
 
 
+def test_a_bar_in_a_terminal_says_the_name_as_it_is_and_ends_full(capsys):
+    with watching(True, "mine[red].py") as watch:
+        watch(0.25)
+    assert re.fullmatch(r"mine\[red\]\.py \S+ 100% 0:00:00", capsys.readouterr().out.strip())
+
+
 def test_progress_in_a_notebook_is_one_display_that_is_updated(monkeypatch):
     seen = []
 
@@ -152,7 +159,7 @@ def test_progress_in_a_notebook_is_one_display_that_is_updated(monkeypatch):
 
     def display(html, display_id):
         seen.append(html)
-        return Shown()
+        return Shown() if display_id else None  # as IPython's
 
     notebook = types.ModuleType("IPython.display")
     notebook.HTML, notebook.display = str, display
