@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import json
 import math
 from typing import Any, NamedTuple
 
@@ -175,7 +176,31 @@ def test_how_large_and_how_small_parameters_may_be():
     assert resolved("sparring", unobserved="inf").machine.unobserved == math.inf, "where it is infinite unless given"
     with pytest.raises(md.BadInput, match="in size"):
         resolved("sparring", unobserved=1e13)
-    for rounds in (10**15, 10**15 + 1, FOREVER):
-        assert resolved("if2", horizon=rounds).horizon == rounds
+    for rounds in (10**15, FOREVER - 1, FOREVER):
+        assert resolved("if2", horizon=rounds).horizon == rounds, "ints stay exact"
     with pytest.raises(md.BadInput, match=f"must be at most {FOREVER:,}"):
         resolved("if2", horizon=FOREVER + 1000)
+
+
+def test_a_parameter_is_of_its_defaults_type_however_it_is_written():
+    for word in (1000, 1000.0, "1000", "1e3", np.int64(1000)):
+        rounds = resolved("if2", horizon=word).horizon
+        assert rounds == 1000 and type(rounds) is int
+    for word in (2, 2.0, "2", np.float32(2.0)):
+        alpha = resolved("rucb", alpha=word).alpha
+        assert alpha == 2.0 and type(alpha) is float
+
+
+class Odd(NamedTuple):
+    mode: str = "slow"  # a plain policy may have what it likes
+    rate: float = 0.5
+    top: float = -math.inf
+
+
+def test_params_become_words_that_json_can_hold():
+    registry.register(dataclasses.replace(CARD, name="odd", params=Odd, parameters={}))
+    assert registry.describe(Odd()) == {"mode": "slow", "rate": 0.5, "top": "-inf"}
+    words = registry.describe(resolved("sparring", machine="ucb", timer="round", closing=True))
+    assert words == {"machine": "ucb", "alpha": 3.0, "timer": "round", "unobserved": "inf", "coin": "toss", "closing": 0.05}
+    json.dumps(words, allow_nan=False)
+    assert registry.describe(resolved("sparring", **words)) == words
