@@ -1,11 +1,10 @@
 """DueDuel beyond its oracle: what its choices depend on, its commitments, its opponents."""
 
-import importlib.util
 import math
-import pathlib
 
 import numpy as np
 import pytest
+from due_duel import PAGE, with_tables  # of benchmarks/
 
 import multiduel as md
 from multiduel import theory
@@ -173,12 +172,8 @@ def test_no_run_settles_on_a_wrong_arm_where_losers_tie_and_where_borda_differs(
 
 
 def test_the_tables_of_the_page_are_made_from_its_results():
-    path = pathlib.Path(__file__).parents[2] / "benchmarks" / "due_duel.py"
-    spec = importlib.util.spec_from_file_location("due_duel_benchmark", path)
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
-    page = benchmark.PAGE.read_text()
-    assert benchmark.with_tables(page) == page, "Run 'python benchmarks/due_duel.py tables'."
+    page = PAGE.read_text()
+    assert with_tables(page) == page, "Run 'python benchmarks/due_duel.py tables'."
 
 
 def test_regret_is_near_the_lower_bound_and_far_below_multi_rucb():
