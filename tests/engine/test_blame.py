@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -78,9 +82,15 @@ def test_an_error_is_told_with_the_last_line_of_the_users_own():
     place = rf"\('{__file__}', line {here.__traceback__.tb_next.tb_lineno}\)\."
     with pytest.raises(md.BadInput, match=f"^it failed: IndexError: list index out of range {place}$"):
         raise blamed(here, "it failed")
-    missing = raised(lambda: __import__("no_such_thing_anywhere"))
+    missing = raised(lambda: importlib.import_module("no_such_thing_anywhere"))
     with pytest.raises(md.BadInput, match=rf"ModuleNotFoundError: .* \('{__file__}', line \d+\)\.$"):
         raise blamed(missing, "it failed")
+    inside = raised(lambda: json.loads("{"))
+    with pytest.raises(md.BadInput, match=rf"JSONDecodeError: .* \('{__file__}', line \d+\)\.$"):
+        raise blamed(inside, "it failed")
+    installed = inside.with_traceback(inside.__traceback__.tb_next.tb_next)  # a policy that is installed is among libraries
+    with pytest.raises(md.BadInput, match=rf"JSONDecodeError: .* \('{Path(json.__file__).parent}.*', line \d+\)\.$"):
+        raise blamed(installed, "it failed")
 
 
 def test_compiled_code_does_not_say_where():

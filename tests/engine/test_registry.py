@@ -204,3 +204,32 @@ def test_params_become_words_that_json_can_hold():
     assert words == {"machine": "ucb", "alpha": 3.0, "timer": "round", "unobserved": "inf", "coin": "toss", "closing": 0.05}
     json.dumps(words, allow_nan=False)
     assert registry.describe(resolved("sparring", **words)) == words
+
+
+def test_features_are_a_row_of_numbers_per_arm():
+    spec = registry.find("kernel-self-sparring")
+    assert registry.feature_table(spec, None, 3) is None
+    for given in ([[1, 2], [3, 4], [5, 6]], np.arange(3.0)[:, None]):
+        table = registry.feature_table(spec, given, 3)
+        assert table is not None and table.dtype == np.float64 and (table == np.array(given)).all()
+    with pytest.raises(md.BadInput, match=r"'mdb' takes no features of the arms\. These do: kernel-self-sparring\.$"):
+        md.make("mdb", n_arms=3, features=[[0.0]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("features", "says"),
+    [
+        ([[1.0], [2.0]], r"must be a table with 3 rows, one per arm\. Got shape \(2, 1\)\."),
+        ([[1.0, 2.0, 3.0]], r"3 rows, one per arm\. Got shape \(1, 3\)\."),
+        ([1.0, 2.0, 3.0], r"Got shape \(3,\)\."),
+        ([[[1.0]], [[2.0]], [[3.0]]], r"Got shape \(3, 1, 1\)\."),
+        ([[], [], []], r"Got shape \(3, 0\)\."),
+        ([["a"], ["b"], ["c"]], "must be a table of numbers"),
+        ("file.csv", "table of numbers"),
+        ([[1.0], [np.nan], [2.0]], "must be finite numbers"),
+        ([[1.0], [np.inf], [2.0]], "must be finite numbers"),
+    ],
+)
+def test_features_that_are_refused(features, says):
+    with pytest.raises(md.BadInput, match=f"'features' of 'kernel-self-sparring' .*{says}"):
+        md.make("kernel-self-sparring", n_arms=3, features=features)
