@@ -99,6 +99,7 @@ def test_an_edited_file_is_loaded_again_and_a_helper_beside_it_is_found(own, tmp
             "own_robin:SPEC",
             "module 'own_robin' cannot be loaded: ModuleNotFoundError: no luck ('{folder}/own_robin.py', line 1).",
         ),
+        ("1 / 0\n", "own_robin:SPEC", "cannot be loaded: ZeroDivisionError: division by zero ('{folder}/own_robin.py', line 1)."),
         (TEXT, "nowhere.py:SPEC", "'{folder}/nowhere.py' cannot be read: No such file or directory."),
         (TEXT, "nowhere:SPEC", "There is no module 'nowhere'. A file is named with its ending: nowhere.py:SPEC."),
         (TEXT.replace('"round-robin"', '"rucb"'), "own_robin.py:SPEC", "The name 'rucb' is taken."),

@@ -114,6 +114,11 @@ def test_closing_has_the_seats_of_the_policy_and_the_error_of_the_challengers(wo
     assert closed("multi-rucb", 1, 3) == 2, "of one arm too, which is shown alone"
 
 
+@pytest.mark.parametrize("word", [0.01, "0.01"])
+def test_a_number_is_the_error_of_closing(word):
+    assert resolved("rucb", closing=word).closer.alpha == 0.01
+
+
 @pytest.mark.parametrize("word", [False, "False", "no"])
 def test_without_closing_a_policy_is_alone(word):
     assert resolved("rucb", closing=word) == resolved("rucb")
