@@ -83,7 +83,7 @@ def address_of(card: PolicySpec | MachineSpec) -> str:
 
 def _import_name(module: types.ModuleType) -> str:
     """As another process imports it: what was run with ``python -m`` has another name here."""
-    return module.__spec__.name if module.__name__ == "__main__" and module.__spec__ else module.__name__
+    return module.__spec__.name if module.__spec__ else module.__name__
 
 
 def _split(address: str) -> tuple[str, str]:
