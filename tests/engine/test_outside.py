@@ -199,21 +199,25 @@ def test_what_is_installed_is_not_sent(own, tmp_path):
 
 def test_helpers_below_the_file_travel_with_it_and_no_others(own, tmp_path, monkeypatch):
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
-    for path in (home / "helper_robins" / "inner" / "near.py", home / "helper_ours" / "kernel.py", elsewhere / "helper_far.py"):
+    package, near = home / "helper_robins" / "__init__.py", home / "helper_robins" / "inner" / "most" / "near.py"
+    for path in (package, near, home / "helper_ours" / "kernel.py", elsewhere / "helper_far.py"):
         path.parent.mkdir(parents=True)
         path.write_text("STEP = 1\n")
     sys.path.append(str(elsewhere))
     monkeypatch.setattr(outside, "PACKAGE", home / "helper_ours")  # where multiduel is, which workers have
-    imports = "import helper_far\nimport helper_robins.inner.near as near\nimport helper_ours.kernel\nimport numpy as np"
+    imports = "import helper_far\nimport helper_robins.inner.most.near\nimport helper_ours.kernel\nimport numpy as np"
     (home / own.name).write_text(TEXT.replace("import numpy as np", imports, 1))
     sent = outside.parcel(outside.load(str(home / own.name), PolicySpec))
-    assert [name for name, _ in sent.files] == ["own_robin.py", "helper_robins/inner/near.py"]
+    assert [name for name, _ in sent.files] == ["own_robin.py", "helper_robins/__init__.py", "helper_robins/inner/most/near.py"]
     for name in [name for name in sys.modules if name.startswith(("helper_robins", outside.PREFIX))]:
         del sys.modules[name]
-    (home / "helper_robins" / "inner" / "near.py").unlink()
+    package.unlink()
+    near.unlink()
     card = outside.receive(sent)
-    near = Path(sys.modules["helper_robins.inner.near"].__file__)
-    assert not near.is_relative_to(tmp_path) and outside.receive(sent) is card, "unpacked once"
+    unpacked = Path(sys.modules["helper_robins.inner.most.near"].__file__)
+    assert not unpacked.is_relative_to(tmp_path) and sys.modules["helper_robins"].STEP == 1 and outside.receive(sent) is card, (
+        "unpacked once"
+    )
 
 
 EXPERIMENT = """
