@@ -85,6 +85,9 @@ def test_an_error_is_told_with_the_last_line_of_the_users_own():
     missing = raised(lambda: importlib.import_module("no_such_thing_anywhere"))
     with pytest.raises(md.BadInput, match=rf"ModuleNotFoundError: .* \('{__file__}', line \d+\)\.$"):
         raise blamed(missing, "it failed")
+    ours = raised(lambda: registry.describe(3))  # raised in multiduel, but called from here
+    with pytest.raises(md.BadInput, match=rf"KeyError: .* \('{__file__}', line \d+\)\.$"):
+        raise blamed(ours, "it failed")
     inside = raised(lambda: json.loads("{"))
     with pytest.raises(md.BadInput, match=rf"JSONDecodeError: .* \('{__file__}', line \d+\)\.$"):
         raise blamed(inside, "it failed")
