@@ -68,7 +68,8 @@ GROUPS = {
         ("tests/lab/paper/test_verdicts.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
     ),
     "claims": Group(
-        ("lab/paper/claims.py", "lab/paper/joint.py"), ("tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py")
+        ("lab/paper/claims.py", "lab/paper/joint.py"),
+        ("tests/lab/paper/test_comparisons.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
     ),
     "settling": Group(("lab/settling.py",), ("tests/cli/test_simulate.py", "tests/cli/test_lab.py")),
     "engine": Group(("engine/[!cp]*.py", "engine/catalogue.py", "engine/policy.py"), ENGINE_TESTS),
