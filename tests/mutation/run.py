@@ -313,7 +313,7 @@ def try_file(copy: Path, name: str, file: str, text: bytes, known: Known, option
             came = "survived"
         else:
             path.write_bytes(mutant.applied(text))
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # as if edited before all began: a later date is a reason to fail
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # a later date is a reason to fail
             seconds = 3.0 * sum(s for s, _ in tests) + 15.0
             code = in_a_child(copy, ["-x", *(id for _, id in tests)], [], seconds)
             came = "survived" if code == 0 else "noticed"

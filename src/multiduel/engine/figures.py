@@ -77,12 +77,12 @@ def regret_plot(
     if hasattr(file, "plot"):  # Axes of the caller's own, in the caller's style
         _refuse([picture], "png", scale, regret)
         curves = _draw(file, picture, scale, regret)  # type: ignore[arg-type]
-        file.figure.canvas.draw()  # type: ignore[union-attr]
+        file.figure.canvas.figure.draw_without_rendering()  # type: ignore[union-attr]  # a canvas that is none draws nothing
         _label_ends(file, curves)  # type: ignore[arg-type]
         return None
-    wide, high = SIZES.get(size or "", (6.4, 3.6))
+    wide, high = SIZES[size] if size else (6.4, 3.6)
     small = {"font.size": 8, "axes.titlesize": 8} if size == "single" else {}
-    return small_multiples([picture], file, kind=kind, scale=scale, regret=regret, columns=1, wide=wide, high=high, style=small)
+    return small_multiples([picture], file, kind=kind, scale=scale, regret=regret, wide=wide, high=high, style=small)
 
 
 class Picture(NamedTuple):
@@ -135,6 +135,9 @@ def _refuse(pictures: Sequence[Picture], kind: str, scale: str, regret: str) -> 
     check(f"plot.{kind}", scale)
     if not pictures or not all(picture.results for picture in pictures):
         raise BadInput("A plot must show at least 1 result. Got none.")
+    for picture in pictures:
+        if picture.labels and len(picture.labels) != len(picture.results):
+            raise BadInput(f"'labels' of a plot must be {len(picture.results)}, one for each result. Got {len(picture.labels)}.")
     choice("regret", regret, pictures[0].results[0].regrets)
 
 

@@ -70,12 +70,12 @@ def _tint(colour: str, share: float) -> str:
 
 
 def places_of_shapes(rounds: Ints, begin: float, scale: str, shift: float) -> list[int]:
-    """Where a line has its few shapes: evenly along the axis, for other lines at other places (``shift``, from 0 to 1)."""
+    """Where a line has its few shapes: evenly along the axis, for other lines at other places (``shift``, from 0 to below 1)."""
     places = np.flatnonzero(rounds >= begin)
     if not len(places):
         return []
     along = np.log(rounds[places]) if scale == "log" else rounds[places].astype(float)
     spaced = (np.arange(SHAPES_PER_LINE) + shift) / SHAPES_PER_LINE
     wanted = along[0] + spaced * (along[-1] - along[0])
-    marks = places[np.searchsorted(along, wanted).clip(0, len(places) - 1)]
+    marks = places[np.searchsorted(along, wanted)]
     return sorted(set(marks.tolist()))

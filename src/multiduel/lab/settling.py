@@ -11,7 +11,7 @@ import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from multiduel.engine.figures import STYLE, UNDATED, check
+from multiduel.engine.figures import STYLE, UNDATED, check, plain
 from multiduel.engine.looks import looks
 from multiduel.engine.result import Result, Settlement
 from multiduel.inputs import BadInput
@@ -34,7 +34,7 @@ def settlement_table(results: Sequence[Result]) -> Table:
         at_10, median, at_90 = (_quantile(settlement.answers, q) for q in (0.1, 0.5, 0.9))
         table.add_row(
             result.policy,
-            str(min(result.slate_size, result.problem["n_arms"])),
+            str(_m(result)),
             f"{int(settlement.settled.sum())} of {result.runs}",
             median,
             f"{at_10} to {at_90}",
@@ -77,11 +77,11 @@ def settlement_plot(results: Sequence[Result], file: str | Path | BinaryIO, *, k
                 markerfacecolor="white",
                 markersize=4,
                 linewidth=1.5,
-                label=f"{name}, m = {result.slate_size}",
+                label=plain(f"{name}, m = {_m(result)}"),
             )
         first = results[0]
         axes.set(xscale="log", ylim=(0.0, 1.02), xlabel="answers", ylabel="share of runs with a verdict")
-        axes.set_title(f"{first.problem['label']}, {first.runs} runs")
+        axes.set_title(plain(f"{first.problem['label']}, {first.runs} runs"))
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axes.xaxis.set_minor_locator(NullLocator())
@@ -95,6 +95,11 @@ def _of(result: Result) -> Settlement:
     if result.settlement is None:
         raise BadInput(f"'{result.policy}' was not simulated until a verdict.")
     return result.settlement
+
+
+def _m(result: Result) -> int:
+    """Seats of a slate: never more than there are arms."""
+    return min(result.slate_size, int(result.problem["n_arms"]))
 
 
 def _quantile(values: np.ndarray, q: float) -> str:
