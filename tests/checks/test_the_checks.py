@@ -148,8 +148,9 @@ def test_a_boundary_that_accepts_anything_is_caught(monkeypatch):
     ],
 )
 def test_a_careless_card_is_caught(monkeypatch, change, words):
-    monkeypatch.setitem(POLICIES, SPEC.name, dataclasses.replace(SPEC, **change))
-    finding = checks.run("header", SPEC.name)
+    card = dataclasses.replace(SPEC, **change)
+    monkeypatch.setitem(POLICIES, card.name, card)
+    finding = checks.run("header", card.name)
     assert finding.status == "failed"
     assert words in finding.reason
 

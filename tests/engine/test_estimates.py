@@ -26,6 +26,13 @@ def test_a_log_as_a_problem_number_by_number():
             md.estimate(Tally.of(above), alpha=alpha)
 
 
+def test_one_pair_has_the_error_for_itself_and_it_is_a_twentieth():
+    above = np.array([[0.0, 6.0], [2.0, 0.0]])
+    problem = md.estimate(Tally.of(above))
+    low, high = pair_intervals(above, np.zeros((2, 2)), error=0.05)
+    assert (problem.low[0, 1], problem.high[0, 1]) == (low[0, 1], high[0, 1])
+
+
 def test_the_modules_behind_a_policy_are_its_own_and_its_machines():
     assert modules_behind("rucb") == ["multiduel.policies.rucb"]
     behind = modules_behind("sparring", "doubler-bai")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 import sys
 import types
 
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel.cli import app
+from multiduel.engine import frames
 from multiduel.engine.bars import watching
 from multiduel.engine.registry import POLICIES
 
@@ -50,6 +52,9 @@ def test_several_policies_meet_the_same_luck(results):
     for wrong, said in (
         ([], "at least one"),
         ([3], "a name with its parameters"),
+        ([("uniform", 3)], "a name with its parameters"),
+        ([("uniform", {}, {})], "a name with its parameters"),
+        ([["uniform", {}]], "a name with its parameters"),
         (3, "must be a policy"),
         (["nobody"], "no policy"),
     ):
@@ -57,6 +62,13 @@ def test_several_policies_meet_the_same_luck(results):
             md.simulate(wrong, PROBLEM, **OPTIONS)
     with pytest.raises(md.BadInput, match="'checkpoints' of 'simulate' must be a whole number of at least 1"):
         md.simulate("uniform", PROBLEM, checkpoints=0, **OPTIONS)
+
+
+def test_of_a_list_all_is_refused_before_the_first_plays():
+    shares = []
+    with pytest.raises(md.BadInput, match="no policy 'nobody'"):
+        md.simulate(["uniform", "nobody"], PROBLEM, progress=shares.append, **OPTIONS)
+    assert shares == []
 
 
 def test_they_show_themselves(results):
@@ -83,12 +95,12 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
     with pytest.raises(md.BadInput, match=r"must end in .csv, .json, .parquet. Got 'r.txt'"):
         results.save("r.txt")
     for library in ("pandas", "polars"):
-        frames = pytest.importorskip(library)
+        module = pytest.importorskip(library)
         table = results.to_frame(library)
-        assert isinstance(table, frames.DataFrame) and list(table.columns) == head.split(",") and table.shape == (36, 7)
+        assert isinstance(table, module.DataFrame) and list(table.columns) == head.split(",") and table.shape == (36, 7)
         assert table["average"].to_numpy().tolist() == results.columns()["average"].tolist()
         assert set(table["policy"]) == {"uniform"} and table["run"].max() == 2
-        read = frames.read_csv(tmp_path / "r.csv")
+        read = module.read_csv(tmp_path / "r.csv")
         assert (read["weak"].to_numpy() == table["weak"].to_numpy()).all()
         cards = md.policies("rucb").to_frame(library)
         assert list(cards["policy"]) == ["multi-rucb", "rucb", "merge-rucb"] and bool(cards["anytime"].all())
@@ -100,15 +112,37 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
         results[0].to_frame()
 
 
+def test_a_file_holds_all_or_is_not_written(tmp_path, monkeypatch):
+    ragged = {"a": [1, 2], "b": [1]}
+    with pytest.raises(ValueError, match="shorter"):
+        frames.save(ragged, None, tmp_path / "r.csv")
+    with pytest.raises(ValueError, match="JSON compliant"):
+        frames.save({}, {"regret": np.nan}, tmp_path / "r.json")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(md.BadInput, match=r"A \.parquet file needs PyArrow, which is not installed"):
+        frames.save({"a": [1]}, None, tmp_path / "r.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_tables_for_a_notebook_and_a_terminal():
+    assert frames.html_table(["a"], [["<1>"]]) == (
+        "<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;1&gt;</td></tr></tbody></table>"
+    )
+    assert frames.html_table(["a"], [], caption="b & c").startswith("<table><caption>b &amp; c</caption><thead>")
+    assert frames.text_table(["a", "b"], [["long", 1], ["x", "yy"]]) == "a     b\nlong  1\nx     yy"
+    with pytest.raises(ValueError, match="shorter"):
+        frames.text_table(["a"], [["x", "under no head"]])
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_names_are_kept_from_a_frame(library):
-    frames = pytest.importorskip(library)
-    frame = frames.DataFrame({"tea": [0.5, 0.3], "coffee": [0.7, 0.5]})
+    module = pytest.importorskip(library)
+    frame = module.DataFrame({"tea": [0.5, 0.3], "coffee": [0.7, 0.5]})
     problem = md.from_matrix(frame)
     assert problem.names == ("tea", "coffee") and problem.matrix[0, 1] == 0.7 and problem.winner == 0
     assert md.from_matrix(frame, names=["a", "b"]).names == ("a", "b")
     assert md.simulate("uniform", frame, **OPTIONS).problem["names"] == ["tea", "coffee"]
-    unnamed = frames.DataFrame(np.array(frame))
+    unnamed = module.DataFrame(np.array(frame))
     assert library == "polars" or md.from_matrix(unnamed).names == ("arm 0", "arm 1")
 
 
@@ -126,6 +160,9 @@ def test_progress_is_a_bar_or_a_function(capsys):
     assert shares and shares[-1] <= 1.0
     md.simulate("uniform", PROBLEM, progress=True, **OPTIONS)
     assert "uniform" in capsys.readouterr().out
+    md.simulate(POLICIES["uniform"], PROBLEM, progress=True, **OPTIONS)
+    out = capsys.readouterr().out
+    assert "uniform" in out and "PolicySpec" not in out, "its name, not all of its card"
     with pytest.raises(md.BadInput, match="must be True, False or a function"):
         md.simulate("uniform", PROBLEM, progress="yes", **OPTIONS)
 
@@ -175,7 +212,9 @@ def test_plots_go_into_files_onto_axes_and_into_figures(results, tmp_path):
     axes = Figure().add_subplot()
     assert results[0].plot(axes) is None and len(_curves(axes)) == 1
     figure = results.plot(size="single")
-    assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook shows it"
+    picture = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG"), "a notebook shows it"
+    assert struct.unpack(">II", picture[16:24]) == (408, 300), "3.4 x 2.5 inches of 120 points"
     assert tuple(figure.get_size_inches()) == (3.4, 2.5) and len(_curves(figure.axes[0])) == 2
     assert figure.axes[0].get_ylabel() == "cumulative regret"
     assert results.plot(regret="weak").axes[0].get_ylabel() == "cumulative weak regret"

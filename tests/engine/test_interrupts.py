@@ -43,6 +43,12 @@ def test_events_that_become_dearer_do_not_make_it_deaf(times):
     assert budget * times * 1e-6 <= MOST + 1e-9
 
 
+def test_a_clock_that_stands_still_is_not_believed_at_once():
+    """Eight times what was timed, and never so many that one look takes long."""
+    assert runs.next_budget(3, 0.0) == runs.next_budget(3, 1e-6) == 24
+    assert runs.next_budget(1 << 30, 0.0) == runs.next_budget(1 << 28, 0.0) == 1 << 30
+
+
 def test_the_budget_is_what_is_played(monkeypatch):
     budgets, events = [], []
 

@@ -40,6 +40,7 @@ def test_duels_count_and_ties_are_half_each_way():
     [
         (md.ranking([8, 3, 5, 7]), "Arm 7 was not in this slate"),
         (md.ranking([8, 8, 3, 5]), "must name each arm once"),
+        (md.ranking([8, 3, 5, 0, 8]), "must name each arm once"),
         (md.best(1), "Arm 1 was not in this slate"),
         (md.duels([(8, 8)]), "cannot beat itself"),
         (md.tie(8, 8), "must name each arm once"),
@@ -71,3 +72,5 @@ def test_bad_entries_are_named():
     wins[1, 2] = 2e9
     assert "Wins must be from 0 to 1e+09. Got 2000000000.0 for arm 3 over arm 5" in str(explain(wins, ARMS, 1e9))
     assert "diagonal" in str(explain(np.eye(4), ARMS, 1e9))
+    wins[0, 1], wins[1, 2] = 1e9, np.nan
+    assert "finite and at least 0. Got nan for arm 3 over arm 5" in str(explain(wins, ARMS, 1e9)), "the most is not too much"

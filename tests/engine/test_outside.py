@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib.machinery
 import importlib.metadata
 import os
 import pickle
 import sys
+import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,7 +79,14 @@ def test_an_edited_file_is_loaded_again_and_a_helper_beside_it_is_found(own, tmp
         (TEXT, "own_robin.py:SPECK", "'own_robin.py' has no 'SPECK'. Did you mean 'SPEC'? It has: SPEC."),
         (TEXT, "own_robin.py:Params", "'Params' of 'own_robin.py' must be a PolicySpec. Got a type."),
         (TEXT, "own_robin.py:", "is named 'my_module:SPEC' or 'path/to/file.py:SPEC'. Got 'own_robin.py:'."),
+        (TEXT, ":SPEC", "is named 'my_module:SPEC' or 'path/to/file.py:SPEC'. Got ':SPEC'."),
         ("x = 1\n", "own_robin.py", "'own_robin.py' must have one PolicySpec. It has none."),
+        ("x = 1\n", "own_robin.py:SPEC", "'own_robin.py' has no 'SPEC'. It has no PolicySpec at all."),
+        (
+            TEXT + "OTHER = PolicySpec(**{**vars(SPEC), 'name': 'other'})\n",
+            "own_robin.py",
+            "must have one PolicySpec. It has 2: SPEC, OTHER. Write 'own_robin.py:NAME'.",
+        ),
         (
             "import numpy\n\nx = nump.zeros(3)\n",
             "own_robin.py:SPEC",
@@ -83,6 +94,12 @@ def test_an_edited_file_is_loaded_again_and_a_helper_beside_it_is_found(own, tmp
         ),
         ("def f(:\n", "own_robin.py:SPEC", "invalid syntax ('{folder}/own_robin.py', line 1)."),
         ("import no_such_thing\n", "own_robin:SPEC", "No module named 'no_such_thing' ('{folder}/own_robin.py', line 1)."),
+        (
+            "raise ModuleNotFoundError('no luck')\n",
+            "own_robin:SPEC",
+            "module 'own_robin' cannot be loaded: ModuleNotFoundError: no luck ('{folder}/own_robin.py', line 1).",
+        ),
+        ("1 / 0\n", "own_robin:SPEC", "cannot be loaded: ZeroDivisionError: division by zero ('{folder}/own_robin.py', line 1)."),
         (TEXT, "nowhere.py:SPEC", "'{folder}/nowhere.py' cannot be read: No such file or directory."),
         (TEXT, "nowhere:SPEC", "There is no module 'nowhere'. A file is named with its ending: nowhere.py:SPEC."),
         (TEXT.replace('"round-robin"', '"rucb"'), "own_robin.py:SPEC", "The name 'rucb' is taken."),
@@ -100,6 +117,107 @@ def test_a_name_that_nobody_knows_says_how_to_name_ones_own():
         registry.find("rucbb")
     with pytest.raises(md.BadInput, match="takes a PolicySpec"):
         md.register("rucb")
+
+
+def test_an_address_beside_a_folder():
+    assert outside.beside("own.py:SPEC", Path("/some/where")) == "/some/where/own.py:SPEC"
+    assert outside.beside("../own.py", Path("/some/where")) == "/some/own.py"
+    assert outside.beside("own.robins:SPEC", Path("/some/where")) == "own.robins:SPEC"
+
+
+def test_folders_are_looked_into_once(own, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in ("", str(tmp_path))])
+    before = len(sys.path)
+    card = outside.load("own_robin:SPEC", PolicySpec)
+    assert sys.path[before:] == [os.getcwd()] and outside.load("own_robin:SPEC", PolicySpec) is card
+    assert sys.path[before:] == [os.getcwd()]
+    sys.path[before:] = [""]  # the folder one works in, too
+    outside.load("own_robin:SPEC", PolicySpec)
+    assert sys.path[before:] == [""]
+    del sys.path[before:]
+    assert outside.load(str(own), PolicySpec).name == NAME
+    own.write_text(TEXT + "\n")
+    assert outside.load(str(own), PolicySpec).name == NAME
+    assert sys.path[before:] == [str(own.parent.resolve())]
+
+
+def test_a_file_that_fails_leaves_nothing_or_its_last_version(own):
+    def modules():
+        return {name: module for name, module in sys.modules.items() if name.startswith(outside.PREFIX)}
+
+    none = modules()
+    own.write_text("1 / 0\n")
+    with pytest.raises(md.BadInput, match="division by zero"):
+        outside.load(str(own), PolicySpec)
+    assert modules() == none
+    own.write_text(TEXT)
+    outside.load(str(own), PolicySpec)
+    loaded = modules()
+    assert len(loaded) == len(none) + 1
+    own.write_text("1 / 0\n")
+    with pytest.raises(md.BadInput, match="division by zero"):
+        outside.load(str(own), PolicySpec)
+    assert modules() == loaded
+
+
+def test_a_file_may_import_what_has_no_file(own, tmp_path):
+    (tmp_path / "helper_space" / "inner").mkdir(parents=True)  # a namespace package: its __file__ is None
+    own.write_text(TEXT.replace("import numpy as np", "import helper_space.inner\nimport numpy as np", 1))
+    assert outside.load(str(own), PolicySpec).name == NAME and "helper_space.inner" in sys.modules
+
+
+def run_as(monkeypatch, own, name):
+    """The policy's file as the script that was started; with a name, by ``python -m name``."""
+    main = types.ModuleType("__main__")
+    main.__file__, main.__package__ = str(own), name.rpartition(".")[0]
+    main.__spec__ = importlib.machinery.ModuleSpec(name, None) if name else None
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    exec(own.read_text(), vars(main))
+    return main.SPEC
+
+
+def test_where_another_process_finds_a_policy(own, monkeypatch):
+    by_file, by_name = outside.load(str(own), PolicySpec), outside.load("own_robin:SPEC", PolicySpec)
+    assert outside.address_of(by_file) == f"{own.resolve()}:SPEC"
+    assert outside.address_of(by_name) == "own_robin:SPEC" and outside.parcel(by_name).address == "own_robin"
+    with pytest.raises(md.BadInput, match="The card of 'round-robin' must have a name in own_robin, where its Params are"):
+        outside.address_of(dataclasses.replace(by_name))
+    script = run_as(monkeypatch, own, "")
+    assert outside.address_of(script) == f"{own}:SPEC"
+    sent = outside.parcel(script)
+    assert sent == outside.Parcel(f"{outside.PREFIX}own_robin", "SPEC", (("own_robin.py", own.read_bytes()),))
+    assert outside.receive(sent).params.__module__ == sent.address
+    part = run_as(monkeypatch, own, "robins.own_robin")
+    assert outside.address_of(part) == "robins.own_robin:SPEC"
+    assert outside.parcel(part) == outside.Parcel("robins.own_robin", "SPEC")
+
+
+def test_what_is_installed_is_not_sent(own, tmp_path):
+    (tmp_path / "some.dist-info").mkdir()
+    assert outside.parcel(outside.load("own_robin:SPEC", PolicySpec)) == outside.Parcel("own_robin", "SPEC")
+
+
+def test_helpers_below_the_file_travel_with_it_and_no_others(own, tmp_path, monkeypatch):
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    package, near = home / "helper_robins" / "__init__.py", home / "helper_robins" / "inner" / "most" / "near.py"
+    for path in (package, near, home / "helper_ours" / "kernel.py", elsewhere / "helper_far.py"):
+        path.parent.mkdir(parents=True)
+        path.write_text("STEP = 1\n")
+    sys.path.append(str(elsewhere))
+    monkeypatch.setattr(outside, "PACKAGE", home / "helper_ours")  # where multiduel is, which workers have
+    imports = "import helper_far\nimport helper_robins.inner.most.near\nimport helper_ours.kernel\nimport numpy as np"
+    (home / own.name).write_text(TEXT.replace("import numpy as np", imports, 1))
+    sent = outside.parcel(outside.load(str(home / own.name), PolicySpec))
+    assert [name for name, _ in sent.files] == ["own_robin.py", "helper_robins/__init__.py", "helper_robins/inner/most/near.py"]
+    for name in [name for name in sys.modules if name.startswith(("helper_robins", outside.PREFIX))]:
+        del sys.modules[name]
+    package.unlink()
+    near.unlink()
+    card = outside.receive(sent)
+    unpacked = Path(sys.modules["helper_robins.inner.most.near"].__file__)
+    assert not unpacked.is_relative_to(tmp_path) and sys.modules["helper_robins"].STEP == 1 and outside.receive(sent) is card, (
+        "unpacked once"
+    )
 
 
 EXPERIMENT = """
@@ -156,8 +274,6 @@ def test_a_module_that_workers_lack_is_a_sentence():
 
 
 def test_what_was_typed_in_cannot_travel_and_is_never_taken_from_the_cache(monkeypatch):
-    import types
-
     module = types.ModuleType("own_cell")
     monkeypatch.setitem(sys.modules, "own_cell", module)
     exec(TEXT, vars(module))
@@ -173,23 +289,27 @@ def test_what_was_typed_in_cannot_travel_and_is_never_taken_from_the_cache(monke
 class Offered:
     """An entry point, as an installed package offers it."""
 
-    dist, value = None, "somewhere:SPEC"
+    value = "somewhere:SPEC"
 
-    def __init__(self, name, load):
+    def __init__(self, name, load, package=""):
         self.name, self.load = name, load
+        self.dist = types.SimpleNamespace(name=package) if package else None
 
 
 def test_installed_packages_offer_policies_and_a_broken_one_is_a_warning(own, monkeypatch):
     card = outside.load(f"{own}:SPEC", PolicySpec)
     points = [Offered(NAME, lambda: card), Offered("broken", lambda: 1 / 0), Offered("odd", lambda: 3)]
+    points += [Offered("bent", lambda: 1 / 0, "robins")]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points if group == "multiduel.policies" else [])
     registry._installed.cache_clear()
     try:
         with (
             pytest.warns(UserWarning, match="is no PolicySpec"),
-            pytest.warns(RuntimeWarning, match="'broken'.*division by zero"),
+            pytest.warns(RuntimeWarning, match=r"'broken' of the package '\?'.*division by zero"),
+            pytest.warns(RuntimeWarning, match="'bent' of the package 'robins'.*division by zero"),
         ):
             assert registry.find(NAME) is card
+        assert registry._installed() == [card]
         assert NAME in CliRunner().invoke(app, ["policies"]).stdout
     finally:
         registry._installed.cache_clear()

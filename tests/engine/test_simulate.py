@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ import pytest
 import multiduel as md
 from multiduel import theory
 from multiduel.engine import runs as module
+from multiduel.engine.closing import CYCLE, OPEN, WINNER, Watched
 from multiduel.engine.play import KINDS, BlockMatrix, Matrix, sides
 from multiduel.engine.seeds import run_seeds, streams
+from multiduel.engine.simulate import _checkpoints, _settlement
 from multiduel.kernels.contract import ask, compare, init, tell
 
 PROBLEM = md.synthetic(6)
@@ -234,17 +237,70 @@ def test_progress_rises_to_one():
         ({"horizon": 10**400}, "'horizon' of 'simulate' must be at most"),
         ({"horizon": math.inf}, "'horizon' of 'simulate' must be a whole number"),
         ({"horizon": 10, "runs": 0}, "'runs'"),
+        ({"horizon": 10, "runs": 10**8 + 1}, "'runs' of 'simulate' must be at most 100,000,000. Got 100000001"),
+        ({"horizon": 10, "checkpoints": 10**5 + 1}, "'checkpoints' of 'simulate' must be at most 100,000. Got 100001"),
+        ({"horizon": 10, "checkpoints": 3.5}, "'checkpoints' of 'simulate' must be a list of rounds. Got 3.5"),
         ({"horizon": 10, "threads": 0}, "'threads'"),
         ({"horizon": 10, "checkpoints": []}, "ascending"),
         ({"horizon": 10, "checkpoints": [5, 5]}, "ascending"),
         ({"horizon": 10, "checkpoints": [5, 11]}, "must not pass the horizon, 10. Got 11"),
         ({"horizon": 10, "benchmark": "best"}, "best"),
         ({"horizon": 10, "alpha": 3}, "no parameter 'alpha'"),
+        ({"horizon": 10, "verdict_error": 1.0}, "'verdict_error' of 'simulate' must lie between 0 and 1. Got 1.0"),
+        ({"horizon": 10, "until": "verdict", "reset_horizon": True}, "'until' and 'reset_horizon' of 'simulate' cannot"),
     ],
 )
 def test_bad_arguments(arguments, says):
     with pytest.raises(md.BadInput, match=says):
         md.simulate("uniform", PROBLEM, **arguments)
+
+
+def test_what_is_not_said():
+    result = md.simulate("uniform", PROBLEM, horizon=3, until="verdict")
+    assert result.runs == len(result.final) == 50 and result.settlement.error == 0.05 and result.slate_size == 2
+    for horizon in (3, 10**6, 2**62):
+        assert _checkpoints(None, horizon).tolist() == _checkpoints(200, horizon).tolist()
+        assert _checkpoints(1, horizon).tolist() == [horizon] and _checkpoints(2, horizon).tolist() == [1, horizon]
+
+
+def test_a_two_dueling_policy_compares_two_whatever_is_said():
+    options = {"horizon": 30, "runs": 2, "threads": 1}
+    two, four = (md.simulate("rucb", PROBLEM, slate_size=size, **options) for size in (2, 4))
+    assert two.slate_size == four.slate_size == 2 and (two.regret == four.regret).all()
+    assert md.simulate("uniform", PROBLEM, slate_size=4, **options).slate_size == 4
+
+
+def settlement(winner):
+    """Of four runs of 10 rounds that ended with a regret of 8: open, then in round 4 with winner 0, winner 1 and a cycle."""
+    settled = np.array([[0, 0, 0, OPEN], [4, 3, 0, WINNER], [4, 3, 1, WINNER], [4, 3, 1, CYCLE]])
+    problem = SimpleNamespace(winner=winner) if winner is not None else SimpleNamespace()
+    plan = SimpleNamespace(horizon=10, gaps=np.array([0.0, 0.5]), problem=problem, params=Watched(None, 0.07, False))
+    regret = np.zeros((4, 4, 2))
+    regret[:, 0, -1] = 8.0
+    return _settlement(plan, SimpleNamespace(settled=settled, regret=regret))
+
+
+def test_a_settlement_counts_until_the_verdict():
+    settled = settlement(winner=0)
+    assert settled.kind == ("open", "winner", "winner", "cycle") and settled.error == 0.07
+    assert settled.rounds.tolist() == [math.inf, 4.0, 4.0, 4.0] and settled.answers.tolist() == [math.inf, 3.0, 3.0, 3.0]
+    assert settled.regret.tolist() == [8.0, 8.0, 8.0 - 6 * 0.5, 8.0 - 6 * 0.5], "six rounds with the arm in use came after it"
+    assert settled.settled.tolist() == [False, True, True, True] and settled.arm.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("winner", "wrong"),
+    [(0, [False, False, True, True]), (1, [False, True, False, True]), (None, [False, True, True, False])],
+)
+def test_a_verdict_is_wrong_that_names_another_winner_or_none_where_there_is_one(winner, wrong):
+    assert settlement(winner).wrong.tolist() == wrong
+
+
+def test_regret_until_the_verdict_is_known_where_the_end_is_no_checkpoint():
+    options = {"horizon": 50, "runs": 3, "until": "verdict"}
+    some = md.simulate("uniform", PROBLEM, checkpoints=[2, 5], **options)
+    assert (some.settlement.regret == md.simulate("uniform", PROBLEM, **options).final).all(), "it is open"
+    assert some.checkpoints.tolist() == [2, 5] and some.regret.shape == (3, 2)
 
 
 def test_a_matrix_will_do_and_a_wrong_one_is_refused():

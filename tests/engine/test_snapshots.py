@@ -1,16 +1,19 @@
 """Snapshots that are not whole, part by part. Thousands of them at random: tests/fuzz."""
 
 import json
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine.snapshots import leaves, pack, unpack
+from multiduel.engine import registry
+from multiduel.engine.snapshots import _check, leaves, pack, read_open, unpack
 from multiduel.kernels.contract import valid
 from multiduel.kernels.evidence import no_answers
 from multiduel.machines import ALL as MACHINES
 from multiduel.policies import ALL
+from tests.engine.plain_policy import State, plain_policy
 
 EMPTY = [pack(array) for array in no_answers(5)]
 
@@ -45,9 +48,12 @@ def test_every_policy_and_machine_declares_what_its_state_may_hold(spec):
         ("round", 3.0, "'round' is missing or no int"),
         ("round", 2, "'log_t' in the state of 'multi-rucb'"),
         ("n_arms", 10**9, "'n_arms' must be from 1"),
+        ("n_arms", 10_001, "'n_arms' must be from 1 to 10,000. Got 10001"),
         ("n_arms", 6, "'labels' must name 6 arms"),
         ("labels", [0, 1, 2, 3, 3], "every arm once"),
         ("fingerprint", "xyz", "16 hexadecimal digits"),
+        ("fingerprint", "abc", "16 hexadecimal digits"),
+        ("fingerprint", "0123456789abcdeg", "16 hexadecimal digits"),
         ("fingerprint", 7, "'fingerprint' is missing or no str"),
         ("labels", [0, 1, 2, 3, 4.0], "'labels' must be from 0 to 4"),
         ("labels", [False, 1, 2, 3, 4], "'labels' must be from 0 to 4"),
@@ -61,6 +67,8 @@ def test_every_policy_and_machine_declares_what_its_state_may_hold(spec):
         ("open", [[21, [0, 1]]], "the round of an open slate"),
         ("open", [[3, [0, 1]], [3, [1, 2]]], "the round of an open slate"),
         ("open", [3], "a round and its arms"),
+        ("open", [[3, 7]], "a round and its arms"),
+        ("open", [[3, [0, 1], 7]], "a round and its arms"),
         ("params", {"slate_size": 3, "alpha": 1e300}, "in size"),
         ("params", {"slate_size": -3}, "'slate_size' must be from 1"),
         ("params", {3: 4}, "has no name"),
@@ -70,6 +78,10 @@ def test_every_policy_and_machine_declares_what_its_state_may_hold(spec):
         ("tally", [pack(np.full((5, 5), np.nan)), *EMPTY[1:]], "'tally' holds"),
         ("tally", [EMPTY[0], pack(np.triu(np.ones((5, 5)), 1)), EMPTY[2]], "'tally' holds"),
         ("tally", [*EMPTY[:2], pack(np.array([[1.0, 0.0]] * 5))], "'tally' holds"),
+        ("tally", [EMPTY[0], pack(np.eye(5)), EMPTY[2]], "'tally' holds"),
+        ("tally", [*EMPTY[:2], pack(np.array([[-1.0, 0.0]] * 5))], "'tally' holds"),
+        ("tally", [*EMPTY[:2], pack(np.array([[1.5, 1.0]] * 5))], "'tally' holds"),
+        ("tally", [*EMPTY[:2], pack(np.array([[1.0 + 1.5e-9, 1.0]] * 5))], "'tally' holds"),
         ("tally", EMPTY[:2], "must hold 3 arrays"),
         ("state", "x", "'state' is missing"),
     ],
@@ -81,14 +93,63 @@ def test_a_part_that_cannot_be(part, value, says):
         md.restore(snapshot)
 
 
+def test_what_is_at_the_limit_is_taken():
+    """And goes through ``restore``: the shares of an arm are sums, and may differ by rounding."""
+    snapshot = saved()
+    snapshot["fingerprint"], snapshot["rng"] = "0123456789abcdef", [2**64 - 1] * 4
+    snapshot["tally"][2] = pack(np.array([[1.0 + 0.5e-9, 1.0]] * 5))
+    again = md.restore(snapshot).snapshot()
+    assert (
+        again["fingerprint"] == snapshot["fingerprint"]
+        and again["rng"] == snapshot["rng"]
+        and again["tally"] == snapshot["tally"]
+    )
+
+
+def test_the_last_hundred_thousand_slates_are_open_and_no_more():
+    pairs = [[round, [0, 1]] for round in range(1, 100_002)]
+    assert len(list(read_open({"open": pairs[1:]}, 5, 3, 200_000))) == 100_000
+    with pytest.raises(md.BadInput, match=r"at most 100,000 slates are open\. Got 100,001"):
+        list(read_open({"open": pairs}, 5, 3, 200_000))
+
+
+class Around(NamedTuple):
+    policy: State
+    last: np.ndarray
+
+
+def test_what_is_said_of_a_state_is_said_of_every_field_those_inside_included():
+    state = Around(State(np.zeros((3, 3)), np.zeros(3)), np.zeros(1))
+    _check("mine", state, {"policy": {"W": True, "worth": True}, "last": True})
+    with pytest.raises(md.BadInput, match="'worth' in the state of 'mine' holds what it cannot hold"):
+        _check("mine", state, {"policy": {"W": True, "worth": False}, "last": True})
+    with pytest.raises(TypeError, match=r"'valid' of 'mine' must speak of every field of Around\. It differs in: last, lost\."):
+        _check("mine", state, {"policy": {"W": True, "worth": True}, "lost": True})
+    with pytest.raises(TypeError, match=r"must speak of every field of State\. It differs in: worth\."):
+        _check("mine", state, {"policy": {"W": True}, "last": True})
+
+
+def test_all_is_stored_of_a_policy_that_does_not_say_what_its_state_may_hold(monkeypatch):
+    spec = plain_policy()
+    monkeypatch.setitem(registry.POLICIES, spec.name, spec)
+    policy = md.make(spec, n_arms=3, seed=0)
+    policy.tell(policy.ask(), np.array([[0.0, 1.0], [0.0, 0.0]]))
+    stored = policy.snapshot()["state"]
+    assert [part[:2] for part in stored] == [["f8", [3, 3]], ["f8", [3]]]
+    W = np.zeros((3, 3))
+    unpack(stored[0], W, "state")
+    assert W.sum() == 1.0
+
+
 @pytest.mark.parametrize(
     ("packed", "says"),
     [
         (["f8", [5, 5], "####"], "cannot be read"),
         (["f8", [5, 6], ""], "must be f8"),
         (["f8", [5, 5]], "a type, a shape and text"),
+        (["f8", [5, 5], 7], "a type, a shape and text"),
         (["f8", [5, 5], pack(np.zeros((5, 4)))[2]], "must have 200 bytes"),
-        (["f8", [5, 5], pack(np.zeros((9999, 999)))[2]], "must have 200 bytes"),  # small, until it is unpacked
+        (["f8", [5, 5], pack(np.zeros((9999, 999)))[2]], "must have 200 bytes. Got 201 or more"),  # small, until it is unpacked
     ],
 )
 def test_an_array_that_cannot_be_read(packed, says):

@@ -4,6 +4,7 @@ import pytest
 from suggestions import NOT_FOR_REGRET  # of benchmarks/
 
 import multiduel as md
+from multiduel.engine import suggest as module
 from multiduel.engine.registry import POLICIES
 from multiduel.engine.suggest import ASSUMPTIONS, measured
 from multiduel.policies import ALL
@@ -80,3 +81,71 @@ def test_a_policy_that_wants_features_is_never_named_without_them():
 def test_bad_arguments(arguments, says):
     with pytest.raises(md.BadInput, match=says):
         md.suggest(**arguments)
+
+
+def row(policy, mean, worst_tenth, *, horizon=10**4, slate_size=2, wrong=0.0, n_arms=10):
+    facts = {"policy": policy, "mean": mean, "worst_tenth": worst_tenth, "error": 10.0, "wrong": wrong}
+    place = {"assumption": "utilities", "n_arms": n_arms, "horizon": horizon, "slate_size": slate_size}
+    return facts | place | {"instances": 20, "runs": 400}
+
+
+@pytest.fixture
+def ask(monkeypatch):
+    """A suggestion from rows that are made up."""
+
+    def ask(rows, **setting):
+        monkeypatch.setattr(module, "measured", lambda: {"rows": rows})
+        return md.suggest(assume="utilities", **{"n_arms": 10} | setting)
+
+    return ask
+
+
+MADE_UP = [
+    row("uniform", 9000.0, 9500.0),
+    row("rucb", 300.0, 700.0, wrong=0.025),
+    row("due-duel", 200.0, 250.0),
+    row("due-duel", 190.0, 270.0, slate_size=4),
+    row("multi-rucb", 310.0, 420.0, slate_size=4),
+    row("multi-rucb", 320.0, 430.0),
+    row("scb", 800.0, 990.0),
+    row("ccb", 810.0, 995.0),
+    row("mdb", 820.0, 996.0),
+    row("no-longer-there", 1.0, 1.0),
+    row("if1", 100.0, 110.0),
+]
+
+
+def test_the_least_sum_of_ranks_wins_and_each_other_policy_is_named_once_five_at_most(ask):
+    choice = ask(MADE_UP, slate_size=4)
+    assert choice.policy == "due-duel"  # ranks 1 + 0, against 0 + 1 of its own with four: in ties the mean decides
+    assert choice.others == (("multi-rucb", 310.0), ("rucb", 300.0), ("scb", 800.0), ("ccb", 810.0), ("mdb", 820.0))
+    assert choice.why == (
+        "measured where it is most like yours (options with hidden qualities; 10 arms, 4 at once, 10,000 rounds; 20 instances, "
+        "400 runs): mean regret 190 (±20), worst tenth 270, no run ended with a wrong arm. Next is multi-rucb: mean regret 310 "
+        f"(±20), worst tenth 420, no run ended with a wrong arm. {POLICIES['due-duel'].use}"
+    )
+
+
+def test_two_at_once_if_nothing_is_said_and_the_share_of_wrong_runs_is_told(ask):
+    choice = ask(MADE_UP)
+    assert "10 arms, 2 at once" in choice.why and "mean regret 200 " in choice.why
+    assert "Next is multi-rucb" in choice.why or "Next is rucb" in choice.why
+    assert "worst tenth 700, 2.5% of the runs ended with a wrong arm" in ask(MADE_UP[:2]).why
+
+
+def test_who_must_know_the_horizon_is_named_only_if_it_is_known(ask):
+    assert ask(MADE_UP, horizon=10**4).policy == "if1" and "if1" not in str(ask(MADE_UP))
+
+
+def test_a_policy_without_a_rival_is_named_without_one(ask):
+    choice = ask([row("rucb", 300.0, 700.0), row("rucb", 310.0, 710.0, slate_size=4)], slate_size=4)
+    assert choice.policy == "rucb" and choice.others == () and "Next is" not in choice.why
+
+
+def test_a_horizon_that_is_not_known_is_a_million_and_the_nearest_is_by_ratio(ask):
+    rows = [row("rucb", 300.0, 700.0, horizon=10**power) for power in (4, 6, 7)]
+    assert "1,000,000 rounds" in ask(rows).why and "10,000,000 rounds" in ask(rows, horizon=10**9).why
+    assert "10,000 rounds" in ask(rows, horizon=1).why, "one round is few, but may be asked for"
+    two = [row("rucb", 300.0, 700.0, n_arms=1), row("rucb", 300.0, 700.0, n_arms=4)]
+    assert "; 4 arms," in ask(two, n_arms=2).why, "in a tie, the larger"
+    assert "; 1 arms," in ask(two, n_arms=1).why

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from multiduel.inference import evidence, pair_intervals
+from multiduel.inference import Weighed, evidence, pair_intervals
 from multiduel.inference.evidence import _stakes, fill_evidence, fill_intervals
+from multiduel.kernels.dispatch import entry
 from multiduel.kernels.evidence import EVEN, SHARES, bets, log_evidence, log_winnings, log_winnings_at
 
 
@@ -96,3 +97,58 @@ def test_intervals_hold_what_the_bets_do_not_refute():
         falls = [log_winnings_at(p, D[i, j], T[i, j], D[j, i]) for p in np.linspace(0.01, 0.99, 50)]
         assert (np.diff(falls) < 0.0).all()
     assert [ends[0, 1] for ends in pair_intervals(np.zeros((2, 2)), np.zeros((2, 2)), error=0.05)] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("null", [0.5, 0.4])
+def test_every_answer_counts_and_none_is_no_evidence(null):
+    """All counts of a pair up to 2; what stands on the diagonal says nothing, and what stood there before is gone."""
+    stakes, powers = _stakes(null)
+    for w, t, l in itertools.product((0.0, 1.0, 2.0), repeat=3):
+        D, T = np.array([[9.0, w], [l, 9.0]]), np.array([[0.0, t], [t, 0.0]])
+        L, against = np.full((2, 2), math.nan), np.full(2, math.nan)
+        fill_evidence(stakes, powers, D, T, L, against)
+        mine, theirs = (math.log(np.mean(np.exp(x * stakes.win + t * stakes.tie + y * stakes.loss))) for x, y in ((w, l), (l, w)))
+        assert L.tolist() == [[0.0, pytest.approx(mine, abs=1e-12)], [pytest.approx(theirs, abs=1e-12), 0.0]]
+        assert against.tolist() == [L[1, 0], L[0, 1]]
+
+
+def test_nothing_speaks_against_the_only_one():
+    L, against = evidence(np.zeros((1, 1)), np.zeros((1, 1)))
+    assert L.tolist() == [[0.0]] and against.tolist() == [-math.inf]
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+@pytest.mark.parametrize(("K", "arms"), [(2, (0, 1)), (2, (1, 0)), (4, (3, 1)), (4, (2, 0, 3)), (4, (0, 1, 2, 3))])
+def test_evidence_that_is_kept_is_that_of_the_counts(K, arms, margin):
+    D, T = tables(K, most=30)
+    kept = Weighed.of(D, T, margin)
+    assert (kept.L is kept.even) is (margin == 0.0)
+    for i, j in itertools.combinations(arms, 2):
+        D[i, j] += 3.0
+        T[i, j] = T[j, i] = T[i, j] + 1.0
+    kept.update(D, T, arms, margin)
+    even, against = evidence(D, T)
+    assert np.allclose(kept.even, even) and np.allclose(kept.against, against)
+    assert np.allclose(kept.L, evidence(D, T, null=0.5 - margin)[0])
+
+
+def test_intervals_are_taken_over_where_all_counts_of_a_pair_are_the_same():
+    D, T = tables(K=4, most=60)
+    made_up = np.full((4, 4), 0.125)
+    before = (D.copy(), T.copy(), made_up)
+    D[0, 1] += 1.0
+    T[2, 3] = T[3, 2] = T[2, 3] + 1.0
+    anew, _ = pair_intervals(D, T, error=0.05)
+    low, high = pair_intervals(D, T, error=0.05, before=before)
+    expected = made_up.copy()
+    for pair in ((0, 1), (1, 0), (2, 3), (3, 2)):
+        expected[pair] = anew[pair]
+    assert (low == expected).all() and (high == 1.0 - expected.T).all() and (made_up == 0.125).all()
+    other = (D[:3, :3], T[:3, :3], made_up[:3, :3])
+    assert (pair_intervals(D, T, error=0.05, before=other)[0] == anew).all(), "of another number of options: none"
+    assert anew.diagonal().tolist() == [0.5] * 4
+
+
+def test_what_is_compiled_is_made_ready_before_it_is_called():
+    evidence(np.zeros((2, 2)), np.zeros((2, 2)))
+    assert entry(fill_evidence, _stakes(0.5)[0], "the evidence of pairs").ready

@@ -270,14 +270,17 @@ def test_evidence_that_is_kept_is_not_changed_and_may_change():
 def test_a_forecast_in_words_and_numbers():
     assert str(Forecast(False, 123.0, 200.0, 4567.0)) == "120 to 4,600 more answers"
     assert str(Forecast(False, 0.0, 3.0, 9.0)) == "0 to 9 more answers"
-    assert str(Forecast(False, 15.0, 99.0, 2e6)) == "15 to more than 1,000,000 more answers"
+    assert (
+        str(Forecast(False, 15.0, 99.0, 2e6)) == str(Forecast(False, 15.0, 99.0, 1e6)) == "15 to more than 1,000,000 more answers"
+    )
+    assert str(Forecast(False, 1.0, 1.0, 1.0)) == "1 to 1 more answers"
     with pytest.raises(md.BadInput, match="'slate_size' of a forecast must be at least 2"):
         forecast(Tally(3), slate_size=1)
     tally = Tally.of(clear(4, 30, 22), showings=[90] * 4)
     assert forecast(tally) == forecast(tally, seed=0) != forecast(tally, seed=1)
+    assert forecast(tally) == forecast(tally, slate_size=2, alpha=0.05, margin=0.0)
     assert not forecast(Tally.of(clear(2, 20, 20), showings=[40, 40])).too_early
     assert forecast(Tally.of(clear(2, 19, 20), showings=[39, 40])).too_early
-    assert forecast(Tally.of(CYCLE)) == Forecast(False, 0.0, 0.0, 0.0), "that there is no winner is settled too"
     wide = forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=50)
     assert wide == forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=4), "no slate holds more than all"
 
@@ -295,6 +298,53 @@ def test_a_forecast_counts_the_answers_that_are_missing(at_once):
     luck = stream(np.random.SeedSequence(0))
     run(fill_missing, stakes_of(0.5), luck, draws, above, np.zeros((3, 3)), between(9), at_once, missing)
     assert missing.tolist() == ([16.0, 13.0] if at_once == 1.0 else [9.0, 9.0])  # 7 and 9, 4 and 9
+
+
+@pytest.mark.parametrize(("slate_size", "at_once"), [(2, 1.0), (3, 2.0), (50, 2.0)])
+def test_a_forecast_is_the_quantiles_of_two_hundred_draws(slate_size, at_once):
+    """Strengths have the mode and the covariance of their posterior; ties are half a win for both."""
+    above, ties = np.array([[0.0, 30.0, 33.0], [9.0, 0.0, 12.0], [8.0, 11.0, 0.0]]), 6.0 * (1.0 - np.eye(3))
+    mode, root = strengths(above + 0.5 * ties)
+    noise = np.random.default_rng(7).standard_normal((200, 3))
+    draws, missing = mode + noise @ np.linalg.inv(root), np.zeros(200)
+    luck, claim = stream(np.random.SeedSequence(7)), math.log(3 / 0.0001)
+    run(fill_missing, stakes_of(0.45), luck, draws, above, ties, claim, at_once, missing)
+    tally = Tally.of(above, ties, showings=[99] * 3)
+    result = forecast(tally, slate_size=slate_size, alpha=0.0001, margin=0.05, seed=7)
+    assert result == Forecast(False, *np.quantile(missing, (0.1, 0.5, 0.9)).tolist()) and result.low < result.likely < result.high
+
+
+def test_where_it_is_settled_nothing_is_missing():
+    nothing = Forecast(False, 0.0, 0.0, 0.0)
+    assert forecast(Tally.of(clear(3, 40.0))) == nothing
+    assert forecast(Tally.of(CYCLE)) == nothing, "that there is no winner is settled too"
+
+
+@pytest.mark.parametrize(("K", "answers", "neighbours_only"), [(10, 30.0, False), (10, 1e5, False), (30, 1e6, True)])
+def test_strengths_are_the_mode_however_far_apart(K, answers, neighbours_only):
+    """The slope of the posterior is 0 there, but for rounding; of thirty in a row the first is hundreds above the last."""
+    W = np.triu(np.full((K, K), answers), 1)
+    W = np.triu(np.tril(W, 1)) if neighbours_only else W
+    n = W + W.T
+    u, _ = strengths(W)
+    slope = (W - n / (1.0 + np.exp(u[None, :] - u[:, None]))).sum(axis=1) - u
+    assert np.abs(slope).max() < 1e-15 * n.sum()
+
+
+def test_usual_strengths_are_found_in_a_few_steps(monkeypatch):
+    steps, solve = [], np.linalg.solve
+    monkeypatch.setattr(np.linalg, "solve", lambda *system: steps.append(system) or solve(*system))
+    strengths(clear(5, 30.0, 22.0))
+    assert 2 <= len(steps) <= 8
+
+
+def test_a_forecast_of_equals_ends_after_a_million_answers_and_where_all_is_there_none_is_missing():
+    missing, fresh = np.zeros(1), np.zeros((2, 2))
+    luck = stream(np.random.SeedSequence(0))
+    run(fill_missing, stakes_of(0.5), luck, np.zeros((1, 2)), fresh, fresh, math.log(1e9), 1.0, missing)
+    assert 1e6 <= missing[0] < 1.06e6
+    run(fill_missing, stakes_of(0.5), luck, np.zeros((1, 2)), clear(2, 9.0), fresh, between(9), 1.0, missing)
+    assert missing[0] == 0.0
 
 
 def test_many_answers_are_drawn_some_at_once():

@@ -42,20 +42,3 @@ def test_features_that_tell_quality_save_regret():
     )
     assert informed.mean[-1] < 0.5 * blind.mean[-1]
     assert informed.params["features"] == quality.tolist() and "features" not in blind.params
-
-
-@pytest.mark.parametrize(
-    ("features", "says"),
-    [
-        ([[1.0], [2.0]], r"must be a table with 3 rows, one per arm. Got shape \(2, 1\)"),
-        ([1.0, 2.0, 3.0], "3 rows"),
-        ([["a"], ["b"], ["c"]], "must be a table of numbers"),
-        ([[1.0], [np.nan], [2.0]], "finite"),
-        ("file.csv", "table of numbers"),
-    ],
-)
-def test_features_that_are_refused(features, says):
-    with pytest.raises(md.BadInput, match=says):
-        md.make("kernel-self-sparring", n_arms=3, features=features)
-    with pytest.raises(md.BadInput, match=r"'mdb' takes no features of the arms\. These do: kernel-self-sparring"):
-        md.make("mdb", n_arms=3, features=[[0.0]] * 3)

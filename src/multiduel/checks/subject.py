@@ -11,7 +11,7 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.engine.policy import Policy, make
-from multiduel.engine.registry import find, name_of, resolve
+from multiduel.engine.registry import find, resolve
 from multiduel.engine.result import Result
 from multiduel.engine.simulate import simulate
 from multiduel.engine.slates import Slate
@@ -64,7 +64,7 @@ class Subject:
     oracle: OracleMaker | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", name_of(self.name))
+        object.__setattr__(self, "name", find(self.name).name)
 
     @property
     def spec(self) -> PolicySpec:

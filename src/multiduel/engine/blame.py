@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sysconfig
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,8 @@ from multiduel.arrays import Ints
 from multiduel.inputs import BadInput
 from multiduel.kernels.contract import PolicySpec, ask, recommend
 from multiduel.kernels.sources import PACKAGE
+
+LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")}  # an installed policy is here too
 
 
 def seats_of(spec: PolicySpec, params: Any, n_arms: int) -> int:
@@ -54,7 +57,8 @@ def blamed(error: Exception, what: str) -> BadInput:
     if isinstance(error, SyntaxError):
         return BadInput(f"{what}: {error.msg} ('{error.filename}', line {error.lineno}).")
     steps = [step for step in traceback.extract_tb(error.__traceback__) if not step.filename.startswith("<frozen")]
-    own = [step for step in steps if not Path(step.filename).is_relative_to(PACKAGE)]
+    theirs = [step for step in steps if not Path(step.filename).is_relative_to(PACKAGE)]
+    own = [step for step in theirs if not any(Path(step.filename).is_relative_to(folder) for folder in LIBRARIES)] or theirs
     if not own and isinstance(error, IndexError):  # from compiled code, which does not say where
         return BadInput(
             f"{what}: an index of an array is out of range. With 'plain=True' in its card, Python says in which line."

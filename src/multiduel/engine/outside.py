@@ -76,8 +76,14 @@ def address_of(card: PolicySpec | MachineSpec) -> str:
     file = getattr(module, "__file__", None)
     if file is None:
         raise BadInput(f"'{card.name}' was typed in, so that no other process can have it. Put it into a file of its own.")
-    loaded_here = module.__name__ == "__main__" or module.__name__.startswith(PREFIX)
-    return f"{os.path.abspath(file) if loaded_here else module.__name__}:{attribute}"
+    name = _import_name(module)
+    loaded_here = name == "__main__" or name.startswith(PREFIX)
+    return f"{os.path.abspath(file) if loaded_here else name}:{attribute}"
+
+
+def _import_name(module: types.ModuleType) -> str:
+    """As another process imports it: what was run with ``python -m`` has another name here."""
+    return module.__spec__.name if module.__spec__ else module.__name__
 
 
 def _split(address: str) -> tuple[str, str]:
@@ -144,7 +150,7 @@ def _dated() -> Iterator[None]:
     yield
     for name in set(sys.modules) - before:
         file = getattr(sys.modules[name], "__file__", None)
-        if file and file.endswith(".py"):
+        if file:
             path = Path(file).resolve()
             LOADED_LATER.setdefault(path, path.stat().st_mtime)
 
@@ -190,13 +196,13 @@ def parcel(spec: PolicySpec | MachineSpec) -> Parcel | None:
     attribute = _split(address_of(spec))[1]
     module = sys.modules[spec.params.__module__]
     path = Path(str(module.__file__)).resolve()
-    top = path.parents[module.__name__.count(".") + (path.name == "__init__.py")] if module.__package__ else path.parent
-    if module.__package__ or library_folder(top):
-        return Parcel(module.__name__, attribute)
+    name = _import_name(module)
+    if module.__package__ or library_folder(path.parent):
+        return Parcel(name, attribute)
     own = [path, *(one for one in files_behind(module.__name__) if one != path and one.is_relative_to(path.parent))]
     own = [one for one in own if not one.is_relative_to(PACKAGE)]
-    name = module.__name__ if module.__name__ != "__main__" else f"{PREFIX}{path.stem}"
-    return Parcel(name, attribute, tuple((str(one.relative_to(path.parent)), one.read_bytes()) for one in own))
+    files = tuple((str(one.relative_to(path.parent)), one.read_bytes()) for one in own)
+    return Parcel(f"{PREFIX}{path.stem}" if name == "__main__" else name, attribute, files)
 
 
 def receive(sent: Parcel) -> PolicySpec | MachineSpec:

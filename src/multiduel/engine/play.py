@@ -32,8 +32,8 @@ class Matrix(NamedTuple):
 
 
 def sides(P: Floats) -> Floats:
-    """P[i, j] where i < j, and -P[j, i] where i > j: the sign tells from which side a pair's coin is seen."""
-    return np.ascontiguousarray(np.triu(P) - np.triu(P, 1).T)
+    """P[i, j] where i < j, and -P[j, i] where i > j: the sign tells from which side a pair's coin is seen, that of -0.0 too."""
+    return np.ascontiguousarray(np.where(np.triu(np.ones(P.shape, bool)), P, -P.T))
 
 
 @kernel

@@ -166,7 +166,7 @@ class Policy:
             wins = wins_matrix(outcome, arms)
             inner = self._inner
             places = np.array([inner[arm] for arm in arms])
-            if not self._tell(self.params, self._state, self._rng, round, places, wins, self._tally):
+            if not self._tell(self.params, self._state, self._rng, int(round), places, wins, self._tally):  # 1.0 finds round 1
                 raise explain(wins, arms, MOST_WEIGHT)
             del self._open[round]
 
@@ -189,7 +189,7 @@ class Policy:
         with self._lock:
             if not isinstance(slate, tuple) or len(slate) != 2 or not isinstance(slate[0], int):
                 raise BadInput(f"'forget' takes the Slate that 'ask' returned. Got {shortened(slate)}.")
-            if self._open.get(slate[0]) != slate[1]:
+            if slate not in self._open.items():
                 raise BadInput(f"Round {slate[0]} is not open with these arms.")
             del self._open[slate[0]]
 
@@ -258,9 +258,10 @@ class Policy:
         """
         if not 0.0 < finite("confidence", confidence, of="leaderboard") < 1.0:
             raise BadInput(f"'confidence' must lie between 0 and 1. Got {confidence}.")
-        choice = self.recommend()
+        with self._lock:
+            choice, shares = self.recommend(), self._tally.shares.tolist()
         lines = []
-        for arm, (beaten, answers) in zip(self._label, self._tally.shares.tolist(), strict=True):
+        for arm, (beaten, answers) in zip(self._label, shares, strict=True):
             rate, low, high = math.nan, 0.0, 1.0
             if answers:
                 rate = beaten / answers

@@ -73,11 +73,6 @@ def find(name: str | PolicySpec) -> PolicySpec:
     return POLICIES[name]
 
 
-def name_of(policy: str | PolicySpec) -> str:
-    """The name of a policy that may be given by its address, or as its card."""
-    return policy if isinstance(policy, str) and not outside.is_address(policy) else find(policy).name
-
-
 def known_policies() -> dict[str, PolicySpec]:
     """All there are by name, those of installed packages included."""
     for spec in _installed():
@@ -127,12 +122,12 @@ def resolve(
 
 
 def _closed(name: str, params: Any, closing: Any) -> Any:
-    if closing is False or str(closing).lower() in ("false", "no"):
+    said = str(closing).lower()
+    if said in ("false", "no"):
         return params
-    error = challengers.Params().alpha if closing is True or str(closing).lower() in ("true", "yes") else closing
-    seats = params.slate_size if "slate_size" in params._fields else 2
-    card = challengers.SPEC.parameters["alpha"]
-    return Closing(params, challengers.Params(max(2, seats), _value(name, "closing", card, 0.05, error)))
+    default, card = challengers.Params().alpha, challengers.SPEC.parameters["alpha"]
+    error = _value(name, "closing", card, default, default if said in ("true", "yes") else closing)
+    return Closing(params, challengers.Params(max(2, getattr(params, "slate_size", 2)), error))
 
 
 def feature_table(spec: PolicySpec, features: Any, n_arms: int) -> Floats | None:
@@ -155,18 +150,17 @@ def feature_table(spec: PolicySpec, features: Any, n_arms: int) -> Floats | None
 
 def _machine(spec: PolicySpec, parameter: Parameter, default: Any, choice: Any, rest: dict[str, Any]) -> Any:
     by_params = {machine.params: machine for machine in MACHINES.values()}
-    fitting = [name for name, machine in MACHINES.items() if machine.kind == parameter.machines]
+    fitting = {name: machine for name, machine in MACHINES.items() if machine.kind == parameter.machines}
     if choice is None:
-        choice = by_params[type(default)].name
         base = default
-    elif isinstance(choice, tuple) and type(choice) in by_params:
-        base, choice = choice, by_params[type(choice)].name
+    elif isinstance(choice, str) and choice in fitting:
+        base = fitting[choice].params()
     else:
-        base = MACHINES[choice].params() if isinstance(choice, str) and choice in MACHINES else None
-    if not isinstance(choice, str) or choice not in fitting:
+        base = choice  # a machine's Params
+    machine = by_params.get(type(base))
+    if machine is None or machine.name not in fitting:
         hint = did_you_mean(choice, fitting) if isinstance(choice, str) else ""
         raise BadInput(f"'machine' of '{spec.name}' must be one of {', '.join(fitting)}. Got {shortened(choice)}.{hint}")
-    machine = MACHINES[choice]
     own = {name: rest.pop(name) for name in base._fields if name in rest and name not in spec.params._fields}
     return base._replace(
         **{
@@ -185,9 +179,10 @@ def _value(owner: str, name: str, parameter: Parameter, default: Any, word: Any)
         return type(default)(parameter.choices[word])
     if isinstance(default, bool):
         truths = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
-        if not isinstance(word, bool) and str(word).lower() not in truths:
-            raise BadInput(f"{where} must be true or false. Got {word!r}.")
-        return word if isinstance(word, bool) else truths[str(word).lower()]
+        said = str(word).lower()
+        if said not in truths:
+            raise BadInput(f"{where} must be true or false. Got {shortened(word)}.")
+        return truths[said]
     try:
         if isinstance(word, bool) or not isinstance(word, str | numbers.Real):
             raise ValueError

@@ -80,7 +80,7 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
     seeds = run_seeds(plan.seed, plan.runs, plan.first_run)
     cancelled = threading.Event()
 
-    def table(run: int, params: Any, checkpoints: Ints, columns: Floats) -> tuple[Ints, tuple[Any, ...], Record]:
+    def table(run: int, params: Any) -> tuple[Ints, tuple[Any, ...], Record]:
         """A run ready to begin: the labels of its arms, the policy and its opponent, and what will be written down."""
         labels, policy_stream, world_key = streams(seeds[run], n_arms)
         state = init(params, n_arms, policy_stream)
@@ -88,38 +88,34 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
             use_features(params, state, plan.features[labels])
         opponent = Opponent(_world(plan, labels), world_key, plan.gaps[labels])
         scratch = (np.zeros(n_arms, np.int64), np.zeros((plan.seats, plan.seats)))
-        record = Record(checkpoints, clocks[run], np.zeros((2, 4)), columns, *scratch)
+        record = Record(plan.checkpoints, clocks[run], np.zeros((2, 4)), regret[run], *scratch)
         return labels, (params, state, policy_stream, opponent), record
 
-    def episodes(run: int) -> Iterator[tuple[Any, int, Ints, Floats]]:
-        """One for all checkpoints; or one each, of a policy that is told its end."""
+    def episodes() -> Iterator[tuple[Any, int, int]]:
+        """The policy, the round where it ends, and its first checkpoint. One for all checkpoints; or one each, of a policy that
+        is told its end."""
         if plan.spec.anytime or not plan.reset_horizon:
-            yield plan.params, plan.horizon, plan.checkpoints, regret[run]
+            yield plan.params, plan.horizon, 0
             return
         for k, mark in enumerate(plan.checkpoints.tolist()):
-            column = np.zeros((len(KINDS), 1))
-            yield told_its_end(plan.params, mark), mark, plan.checkpoints[k : k + 1], column
-            regret[run, :, k] = column[:, 0]
+            yield told_its_end(plan.params, mark), mark, k
 
     def one(run: int) -> None:
         before: tuple[Ints, tuple[Any, ...], Record] | None = None
-        for params, end, checkpoints, columns in episodes(run):
+        for params, end, checkpoint in episodes():
             if cancelled.is_set():  # to prepare a run may take as long as many events
                 return
             if before and extend(params, before[1][1]):  # told the later end, it would be here
-                labels, players = before[0], (params, *before[1][1:])
-                record = before[2]._replace(checkpoints=checkpoints, regret=columns)
-                record.clock[MARK] = 0
+                labels, players, record = before[0], (params, *before[1][1:]), before[2]
             else:
-                labels, players, record = table(run, params, checkpoints, columns)
-                record.clock[[ROUND, MARK, STRETCH]] = 1, 0, 0
+                labels, players, record = table(run, params)
+                record.clock[[ROUND, MARK, STRETCH]] = 1, checkpoint, 0
             budget = FIRST_BUDGET
             while record.clock[ROUND] <= end and not cancelled.is_set():
                 start = time.perf_counter()
                 stride = FOREVER if plan.commit else 1
                 arm = loop_call(*players, Pace(end, stride, budget, plan.spec.watched), record)
-                if plan.spec.watched:
-                    _vet(plan, arm, min(end + 1 - int(record.clock[ROUND]), stride), record)
+                _vet(plan, arm, min(end + 1 - int(record.clock[ROUND]), stride), record)
                 recommended[run] = labels[arm]
                 budget = next_budget(budget, time.perf_counter() - start)
             before = labels, players, record
@@ -132,7 +128,7 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
 
     before = time.perf_counter()
     loop = _loop(plan)
-    _, players, record = table(0, plan.params, plan.checkpoints, regret[0])
+    _, players, record = table(0, plan.params)
     loop.prepare(*players, Pace(plan.horizon, FOREVER, FIRST_BUDGET, plan.spec.watched), record)
     loop_call = guarded(plan.spec, loop.call)
     start = time.perf_counter()
@@ -174,7 +170,7 @@ def _loop(plan: Plan) -> Entry:
 
 
 def _vet(plan: Plan, arm: int, limit: int, record: Record) -> None:
-    """Refuse what a policy that is not ours has shown or bet on, if it is none of the arms."""
+    """Refuse what a policy has shown or bet on, if it is none of the arms: slates of who is watched, bets of all."""
     n_arms = len(plan.gaps)
     if arm != FAULT:
         return refuse_arm(plan.spec, arm, n_arms)

@@ -61,7 +61,7 @@ def simulate(
     (['uniform', 'rucb'], 10)
     """
     if isinstance(policy, str | PolicySpec):
-        with watching(progress, str(policy) if isinstance(policy, str) else policy.name) as watch:
+        with watching(progress, find(policy).name) as watch:
             return _simulate(policy, problem, progress=watch, **options)
     if not isinstance(policy, Sequence) or not policy:
         raise BadInput(f"'policy' of 'simulate' must be a policy, or a list of at least one. Got {shortened(policy)}.")
@@ -162,7 +162,7 @@ def _settlement(plan: Plan, measurement: Measurement) -> Settlement:
         rounds=np.where(is_open, np.inf, rounds),
         answers=np.where(is_open, np.inf, answers),
         regret=measurement.regret[:, 0, -1] - afterwards,
-        wrong=((kind == WINNER) & (arm != (-1 if winner is None else winner))) | ((kind == CYCLE) & (winner is not None)),
+        wrong=((kind == WINNER) & (arm != winner)) | ((kind == CYCLE) & (winner is not None)),
     )
 
 

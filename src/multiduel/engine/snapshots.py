@@ -106,9 +106,9 @@ def pack(array: Any) -> list[Any]:
     return [array.dtype.str[1:], list(array.shape), base64.b64encode(raw).decode("ascii")]
 
 
-def unpack_all(packed: Any, arrays: list[tuple[Any, bool]], name: str) -> None:
+def unpack_all(packed: list[Any], arrays: list[tuple[Any, bool]], name: str) -> None:
     """Scratch stays as ``init`` made it, whatever stands in its place: None, or an array from versions that stored it."""
-    if not isinstance(packed, list) or len(packed) != len(arrays):
+    if len(packed) != len(arrays):
         raise refuse(f"'{name}' must hold {len(arrays)} arrays")
     for one, (array, scratch) in zip(packed, arrays, strict=True):
         if not scratch:

@@ -85,16 +85,18 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
     by_mean, by_worst = (sorted(row[key] for row in here) for key in ("mean", "worst_tenth"))
     here.sort(key=lambda row: (by_mean.index(row["mean"]) + by_worst.index(row["worst_tenth"]), row["mean"]))
     best, *rest = here
-    after = next((row for row in rest if row["policy"] != best["policy"]), None)
+    others: dict[str, Any] = {}
+    for row in rest:
+        if row["policy"] != best["policy"]:
+            others.setdefault(row["policy"], row)  # a policy measured twice counts where it ranks first
+    after = next(iter(others.values()), None)
     next_best = f" Next is {after['policy']}: {_measure(after)}." if after else ""
     why = (
         f"measured where it is most like yours ({WORDS[assume]}; {arms} arms, {best['slate_size']} at once, {rounds:,} rounds; "
         f"{best['instances']} instances, {best['runs']} runs): {_measure(best)}.{next_best} "
         f"{POLICIES[best['policy']].use}"
     )
-    others = {row["policy"]: row["mean"] for row in reversed(rest)}  # a policy measured twice counts where it ranks first
-    others.pop(best["policy"], None)
-    return Suggestion(best["policy"], why, tuple(reversed(others.items()))[:5])
+    return Suggestion(best["policy"], why, tuple((name, row["mean"]) for name, row in others.items())[:5])
 
 
 def _measure(row: dict[str, Any]) -> str:

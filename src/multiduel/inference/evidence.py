@@ -107,7 +107,7 @@ class Weighed(NamedTuple):
         bets_against = self.even[:, here]
         bets_against[here, np.arange(len(here))] = -math.inf  # nobody bets against oneself
         top = bets_against.max(axis=0)
-        self.against[here] = top + np.log(np.exp(bets_against - top).sum(axis=0) / max(1, len(self.against) - 1))
+        self.against[here] = top + np.log(np.exp(bets_against - top).sum(axis=0) / (len(self.against) - 1))
 
 
 def pair_intervals(

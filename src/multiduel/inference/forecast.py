@@ -105,14 +105,14 @@ def strengths(W: Floats) -> tuple[Floats, Floats]:
     K = len(W)
     n = W + W.T
     u: Floats = np.zeros(K)
-    for _ in range(100):
+    for _ in range(1000):  # strengths far apart take many: no step is above 1
         p = 1.0 / (1.0 + np.exp(u[None, :] - u[:, None]))
         weight = n * p * p.T
         slope = (W - n * p).sum(axis=1) - RIDGE * u
         information = np.diag(weight.sum(axis=1) + RIDGE) - weight
         step = np.linalg.solve(information, slope)
         largest = float(np.abs(step).max())
-        u = u + step / max(1.0, largest)  # no step above 1: far out the curvature says little
+        u = u + step / max(1.0, largest)  # far out the curvature says little
         if largest < 1e-9:
             break
     return u, np.asarray(np.linalg.cholesky(information), np.float64)

@@ -82,6 +82,10 @@ def _imports(path: Path, package: str, edited: int) -> tuple[str, ...]:
             stem = "." * node.level + (node.module or "")
             home = importlib.util.resolve_name(stem, package) if node.level else stem
             names += [home, *(f"{home}.{alias.name}" for alias in node.names)]
+    for name in names[:]:  # a package is run before what is in it; multiduel's only gather what is
+        parts = name.split(".")
+        if parts[0] != __name__.partition(".")[0]:
+            names += [".".join(parts[:k]) for k in range(1, len(parts))]
     return tuple(dict.fromkeys(names))
 
 

@@ -290,7 +290,7 @@ def _bounds(panels: Panels, id: str, names: Iterable[str], theorem: Theorem, rea
         line = panel.line(id)
         topic = _topic(panel, id, f"{line.label} / its bound", reading)
         if math.isinf(bound.raw):
-            why = bound.notes[-1] if not bound.capped else bound.notes[-2]
+            why = bound.notes[-2]  # the last one says that it is above T D_max
             nothing = comparison(topic, Estimate(0.0, -math.inf, math.inf, line.result.runs), BELOW, why)
             comparisons.append(dataclasses.replace(nothing, wanted="a finite bound", outcome=VACUOUS))
             continue
