@@ -71,7 +71,7 @@ GROUPS = {
         ("lab/paper/claims.py", "lab/paper/joint.py"),
         ("tests/lab/paper/test_comparisons.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
     ),
-    "settling": Group(("lab/settling.py",), ("tests/cli/test_simulate.py", "tests/cli/test_lab.py")),
+    "settling": Group(("lab/settling.py",), ("tests/lab/test_settling.py", "tests/cli/test_simulate.py")),
     "engine": Group(("engine/[!cp]*.py", "engine/catalogue.py", "engine/policy.py"), ENGINE_TESTS),
     "play": Group(("engine/play.py", "engine/closing.py"), PLAY_TESTS, compiled=False),
 }
