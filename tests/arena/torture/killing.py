@@ -79,7 +79,7 @@ def torture(
             elif workers > 1 and turn % 3 != 2:
                 server.kill_a_worker(rng)
             else:
-                server.kill()
+                server.kill(stream.until_one_waits)
                 server.start()
         stream.wait_for(len(ledger.votes) + votes_between, PATIENCE)
         stream.stop()

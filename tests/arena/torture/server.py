@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -72,9 +73,14 @@ class ServerProcess:
         children = [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
         return [pid for pid in children if b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
-    def kill(self) -> None:
-        """All of it, at once (kill -9)."""
+    def kill(self, until_one_waits: Callable[[], None]) -> None:
+        """All of it, at once (kill -9).
+
+        It is stopped where it is, and killed once a request waits for it: a quick server might else have answered all that came.
+        """
         assert self.process is not None
+        os.killpg(self.pid, signal.SIGSTOP)
+        until_one_waits()
         self.kills.append(time.time())
         os.killpg(self.pid, signal.SIGKILL)
         self.process.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import random
 import threading
 import time
@@ -31,6 +32,7 @@ class Ledger:
     votes: list[Promise] = field(default_factory=list)
     undone: dict[str, int] = field(default_factory=dict)  # ticket -> event of the undo
     cut: list[tuple[float, float]] = field(default_factory=list)  # requests that were sent and never answered: from, until
+    waiting: dict[int, float] = field(default_factory=dict)  # requests under way: whose, since when
     problems: list[str] = field(default_factory=list)
     resent: int = 0
 
@@ -45,14 +47,16 @@ class WatchedClient(Client):
     ledger: Ledger
 
     def _once(self, *words: Any) -> Any:
-        sent = time.time()
+        sent = self.ledger.waiting[id(self)] = time.time()
         try:
             return super()._once(*words)
         except ConnectionRefusedError:
             raise  # nobody got it
-        except OSError:
+        except (OSError, http.client.HTTPException):  # the second: an answer that broke off in its middle
             self.ledger.cut.append((sent, time.time()))
             raise
+        finally:
+            del self.ledger.waiting[id(self)]
 
 
 class Stream:
@@ -80,6 +84,21 @@ class Stream:
                 return False
             time.sleep(0.002)
         return True
+
+    def until_one_waits(self, seconds: float = 30.0) -> None:
+        """Until a request waits that a server which stands still since now cannot have answered.
+
+        That is one sent later, and a moment ago; or any, once all raters wait and none of them got an answer for a while.
+        """
+        still_since = now = time.time()
+        while now < still_since + seconds:
+            waiting = list(self.ledger.waiting.values())
+            if any(still_since < sent < now - 0.02 for sent in waiting):
+                return
+            if len(waiting) == len(self._threads) and now > still_since + 1.0:
+                return
+            time.sleep(0.002)
+            now = time.time()
 
     def stop(self) -> None:
         self._stop.set()
