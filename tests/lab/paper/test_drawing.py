@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+
+import pytest
+
 from multiduel.lab.paper import drawing
 from tests.lab.made_up import all_panels
 
@@ -30,3 +34,31 @@ def test_if_the_helper_dies_all_is_drawn_here(tmp_path):
         artist.begin(slate_sizes(), rest=True)
         assert all(path.exists() for path in artist.pictures().values())
         assert artist.helper is None
+
+
+class Asked(list):
+    """Panels that tell who packs them."""
+
+    by: list[threading.Thread] = []
+
+    def __reduce__(self):
+        self.by.append(threading.current_thread())
+        return (list, (list(self),))
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_panels_are_packed_before_anyone_goes_on_with_them(tmp_path, cores):
+    """A panel remembers what it was asked for: packed by another thread meanwhile, it would grow under the packer's
+    hands, and the whole reproduction end in an error of Python's."""
+    panels = slate_sizes()
+    for panel in panels.values():
+        panel.__dict__["asked"] = Asked()
+    Asked.by.clear()
+    with drawing.Drawing(tmp_path, cores) as artist:
+        artist.begin(panels, rest=True)
+        packed = len(Asked.by)
+        for number, panel in enumerate(panels.values()):  # goes on at once, and is asked for more
+            panel.__dict__[f"remembered-{number}"] = number
+        assert all(path.exists() for path in artist.pictures().values())
+    assert packed == len(Asked.by) == len(panels)  # once for both figures
+    assert set(Asked.by) == {threading.current_thread()}

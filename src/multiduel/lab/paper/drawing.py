@@ -25,7 +25,7 @@ def _bound_curves(panels: Sequence[Panel]) -> Any:
 
 
 # What each is drawn from, and how.
-FIGURES: dict[str, tuple[Sequence[str], Callable[[list[Panel]], Any]]] = {
+FIGURES: dict[str, tuple[tuple[str, ...], Callable[[list[Panel]], Any]]] = {
     "two-dueling": (TWO, figures.regret),
     "two-dueling-linear": (TWO, partial(figures.regret, scale="linear")),
     "multi-dueling": (MULTI, partial(figures.regret, columns=2, decades=3)),
@@ -47,9 +47,9 @@ FIGURES: dict[str, tuple[Sequence[str], Callable[[list[Panel]], Any]]] = {
 }
 
 
-def draw(name: str, panels: list[Panel], folder: Path) -> list[Path]:
-    """One of the figures, in the folder: its files, the SVG last."""
-    return figures.save(partial(FIGURES[name][1], panels), folder, name)
+def draw(name: str, panels: bytes, folder: Path) -> list[Path]:
+    """One of the figures from its panels, packed, in the folder: its files, the SVG last."""
+    return figures.save(partial(FIGURES[name][1], pickle.loads(panels)), folder, name)
 
 
 class Drawing:
@@ -62,14 +62,21 @@ class Drawing:
         self.helper = helper() if cores > 1 else None
 
     def begin(self, measured: Mapping[str, Panel], *, rest: bool = False) -> None:
-        """Those whose experiments are all there and that were not begun before; of the ``rest``, no more are to come."""
+        """Those whose experiments are all there and that were not begun before; of the ``rest``, no more are to come.
+
+        Panels are packed here, by whoever has them: packed later, by the thread that draws, they might change under its hands
+        (a panel remembers what it was asked for).
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
+        packed: dict[tuple[str, ...], bytes] = {}
         for name, (needed, _) in FIGURES.items():
             panels = [measured[each] for each in needed if each in measured]
             if name not in self.begun and panels and (rest or len(panels) == len(needed)):
-                self.begun[name] = self.pool.submit(self._draw, name, panels)
+                if needed not in packed:
+                    packed[needed] = pickle.dumps(panels)
+                self.begun[name] = self.pool.submit(self._draw, name, packed[needed])
 
-    def _draw(self, name: str, panels: list[Panel]) -> list[Path]:
+    def _draw(self, name: str, panels: bytes) -> list[Path]:
         """By the helper; and if it fails, here, where its trouble is seen."""
         if self.helper is not None:
             try:
@@ -106,7 +113,7 @@ def helper() -> subprocess.Popen[bytes] | None:
     return None
 
 
-def ask(process: subprocess.Popen[bytes], name: str, panels: list[Panel], folder: Path) -> list[Path]:
+def ask(process: subprocess.Popen[bytes], name: str, panels: bytes, folder: Path) -> list[Path]:
     assert process.stdin and process.stdout
     pickle.dump((name, panels, folder), process.stdin)
     process.stdin.flush()
