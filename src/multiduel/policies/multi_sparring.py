@@ -117,10 +117,10 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
             place = n
             state.place[arm[q]] = n
             slate[n] = arm[q]
-            state.taken[n] = 0
             n += 1
-        state.taken[place] += 1
         where[q] = place
+    for a in range(n):
+        state.taken[a] = seats_at(where, a)
     if n > 1:
         for q in range(m):
             held[q] = max(held[q] - 1, 0)
@@ -149,14 +149,14 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
     n = slate.shape[0]
     if n > sitting.shape[0]:
         return
-    for q in range(where.shape[0]):
-        if where[q] >= n:  # a snapshot that does not agree with its open slates
-            return
+    seated = 0
     for a in range(n):
-        sitting[a] = 0.0
+        count = seats_at(where, a)
+        seated += count
+        sitting[a] = count
         lost[a] = 0.0
-    for q in range(where.shape[0]):
-        sitting[where[q]] += 1.0
+    if seated < where.shape[0]:  # a snapshot that does not agree with its open slates
+        return
     for a in range(n):  # every pair of places once: seats with the same arm share its duels
         total = 0.0
         for b in range(n):
@@ -164,6 +164,16 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
             lost[b] += wins[a, b] * sitting[a]
         won[a] = total
     reward(params, state, where, slate, n, 1, rng)
+
+
+@kernel
+def seats_at(where: Ints, place: int) -> int:
+    """How many seats have the arm at this place. Counted place by place and not seat by seat: most seats have the same arm, and
+    adding one to the same number over and over is slow."""
+    count = 0
+    for q in range(where.shape[0]):
+        count += 1 if where[q] == place else 0
+    return count
 
 
 @kernel
@@ -181,12 +191,12 @@ def reward(params: Params, state: State, where: Ints, slate: Ints, n: int, round
             for a in range(n):
                 state.won[a], state.lost[a] = share(state.won[a], state.lost[a], rounds)
     for q in range(where.shape[0]):
-        seated = q if by_coin else where[q]
+        seated = np.uint64(q if by_coin else where[q])  # unsigned: no negative indices, which count from the end
         won, lost = state.won[seated], state.lost[seated]
         if by_coin and params.credit == FRACTION:
             won, lost = share(won, lost, rounds)
         if won + lost > 0.0:  # a seat without a duel gets no feedback
-            feedback(params.machine, state.S, q, slate[where[q]], won, lost, rng)
+            feedback(params.machine, state.S, q, slate[np.uint64(where[q])], won, lost, rng)
 
 
 @kernel
