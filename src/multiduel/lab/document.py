@@ -23,7 +23,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """``numeric`` columns are set flush right. A cell that is one of ``marks`` is coloured by it."""
+    """``numeric`` columns are set flush right. A cell that is one of ``MARKS`` is coloured by it. Of a table of a few columns of
+    words, the cells of a row stand one below the other on a narrow screen; any other scrolls in its own box."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -48,6 +49,7 @@ class Fold:
 
 Block = Heading | Text | Table | Picture | Fold
 NARROW = "max-width: 640px"  # a screen for one column
+MOST_STACKED = 3  # columns of words that may stand one below the other
 MARKS = {"holds": "good", "fails": "bad", "open": "dim", "vacuous": "dim"}  # by the first word of a cell, up to its colon
 
 
@@ -103,7 +105,8 @@ def _html(block: Block) -> str:
         return f'<figure class="fits"><picture>{source}{image}</picture><figcaption>{words}</figcaption></figure>'
     head = "".join(f"<th{_align(block, k)}>{_inline(cell)}</th>" for k, cell in enumerate(block.head))
     rows = "".join(f"<tr>{''.join(_cell(block, k, cell) for k, cell in enumerate(row))}</tr>\n" for row in block.rows)
-    table = f'<div class="wide"><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
+    kind = "words" if _stacked(block) else "wide"
+    table = f'<div class="{kind}"><table><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>'
     return f"<details><summary>{_inline(block.folded)}</summary>{table}</details>" if block.folded else table
 
 
@@ -115,8 +118,17 @@ def _data(file: Path) -> str:
 def _cell(block: Table, column: int, cell: str) -> str:
     word, colon, rest = cell.partition(":")
     if word in MARKS and (colon or not rest):
-        return f'<td><span class="mark {MARKS[word]}">{word}</span>{_inline(rest)}</td>'
-    return f"<td{_align(block, column)}>{_inline(cell)}</td>"
+        return f'<td{_head(block, column)}><span class="mark {MARKS[word]}">{word}</span>{_inline(rest)}</td>'
+    return f"<td{_align(block, column)}{_head(block, column)}>{_inline(cell)}</td>"
+
+
+def _stacked(block: Table) -> bool:
+    return not block.numeric and len(block.head) <= MOST_STACKED
+
+
+def _head(block: Table, column: int) -> str:
+    """What stands before a cell where it stands below others."""
+    return f' data-head="{html.escape(block.head[column])}: "' if _stacked(block) and column > 0 else ""
 
 
 def _align(block: Table, column: int) -> str:
@@ -147,7 +159,7 @@ p { max-width: 56rem; margin: .5rem 0; }
 figure { margin: 1.2rem 0; } figure img { max-width: 100%; height: auto; }
 figure img { display: block; }
 figcaption { color: #57606a; font-size: 13px; max-width: 56rem; }
-.wide { overflow-x: auto; margin: .6rem 0; }
+.wide, .words { overflow-x: auto; margin: .6rem 0; }
 table { border-collapse: collapse; font-size: 13px; }
 th, td { padding: .28rem .7rem .28rem 0; text-align: left; vertical-align: top; }
 th { border-bottom: 1.5px solid #8b949e; font-weight: 600; } td { border-bottom: 1px solid #eceef1; }
@@ -160,6 +172,10 @@ details { margin: .4rem 0; } summary { cursor: pointer; color: #0072b2; font-siz
 @media (NARROW) { main { padding: .5rem .8rem 3rem; } nav { position: static; padding: .5rem .8rem; }
   h1 { font-size: 1.3rem; } td, th { padding-right: .5rem; } td { min-width: 4.5rem; } td:first-child { min-width: 9rem; }
   td:last-child:not(.n, :first-child) { min-width: 13rem; }
+  .words thead { display: none; } .words :is(tr, td) { display: block; }
+  .words tr { padding: .5rem 0; border-bottom: 1px solid #eceef1; }
+  .words td { border: 0; padding: .1rem 0; } .words td:first-child { font-weight: 600; }
+  .words td::before { content: attr(data-head); color: #57606a; }
   figure { overflow-x: auto; } figure img { max-width: none; width: 760px; } figure.fits img { width: 100%; } }
 @media print { nav { display: none; } details > * { display: block; } }
 """.strip().replace("NARROW", NARROW)

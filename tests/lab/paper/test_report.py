@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html.parser
 import json
+import shutil
 
 import pytest
 
 from multiduel.lab import document
-from multiduel.lab.paper import claims, report
+from multiduel.lab.paper import claims, panels, report
 from tests.lab.made_up import all_panels
 
 VOID = {"meta", "img", "br"}
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Reader(html.parser.HTMLParser):
@@ -33,16 +36,17 @@ class Reader(html.parser.HTMLParser):
         self.text.append(data)
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory):
-    out = tmp_path_factory.mktemp("paper")
-    measured = all_panels(lambda contender: 50.0 + 10 * len(contender.label))
+def write(out, measured):
     picture = out / "figures" / "any.svg"
     picture.parent.mkdir()
     picture.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     judged = claims.judge(measured)
-    path = report.write(out, measured, judged, dict.fromkeys(report.CAPTIONS, picture), {}, total=12.0)
-    return path, judged
+    return report.write(out, measured, judged, dict.fromkeys(report.CAPTIONS, picture), {}, total=12.0), judged
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("paper"), all_panels(lambda contender: 50.0 + 10 * len(contender.label)))
 
 
 def test_the_html_is_whole_and_loads_nothing(written):
@@ -69,6 +73,41 @@ def test_the_markdown_says_the_same(written):
             assert line.endswith("|")
 
 
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: apt-get install chromium")
+@pytest.mark.parametrize("width", [400, 1400])
+def test_no_sentence_is_cut_and_the_page_does_not_scroll_sideways(written, width):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+    with sync_api.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": width, "height": 900})
+        tab.goto(written[0].as_uri())
+        tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        boxes = tab.evaluate("[...document.querySelectorAll('.words')].map(each => [each.scrollWidth, each.clientWidth])")
+        scrolls = tab.evaluate("document.documentElement.scrollWidth")
+        browser.close()
+    assert len(boxes) >= 3  # the claims, which reading makes them right, and all readings
+    assert all(text <= room for text, room in boxes)
+    assert scrolls == width
+
+
+def test_tables_with_numbers_or_many_columns_are_not_stacked():
+    row = ('a"', 'b"', "c", "d")
+    kinds = [(row[:3], (), "words"), (row, (), "wide"), (row[:2], (1,), "wide")]
+    for head, numeric, kind in kinds:
+        page = document.page([document.Table(head, [("holds: here",) * len(head)], numeric)], "t")
+        assert f'<div class="{kind}"><table>' in page
+        assert ('<td data-head="b&quot;: ">' in page) == (kind == "words")
+        assert 'data-head="a' not in page
+
+
+def test_generated_rankers_are_named_only_where_there_are_some(written, tmp_path):
+    said = "Generated rankers have no published variance."
+    assert said not in written[0].read_text("utf-8")
+    plans = [dataclasses.replace(e, problem=panels.STAND_IN) if panels.on_rankers(e) else e for e in panels.load_all()]
+    path, _ = write(tmp_path, all_panels(experiments=plans))
+    assert said in path.read_text("utf-8")
+
+
 def test_cells_cannot_break_out():
     table = document.Table(("a|b",), [("<b>x</b> | `y<z`",)])
     assert document.markdown([table], None).splitlines()[2].count("|") == 2
@@ -76,7 +115,5 @@ def test_cells_cannot_break_out():
 
 
 def test_verdicts_are_plain_json(written):
-    import dataclasses
-
     text = json.dumps([dataclasses.asdict(claim) for claim in written[1]], allow_nan=False)
     assert len(json.loads(text)) == 12
