@@ -277,13 +277,11 @@ def refresh(state: State, row: int, arm: int) -> None:
 
 @feedback.implement(Params)
 def learn(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
-    wins = state.S[row, arm] + won
-    duels = state.N[row, arm] + (won + lost)
-    state.S[row, arm] = wins
-    state.N[row, arm] = duels
+    state.S[row, arm] += won
+    state.N[row, arm] += won + lost
     if arm == state.lead[row]:
-        state.near[row, WON] = wins
-        state.near[row, PLAYED] = duels
+        state.near[row, WON] = state.S[row, arm]
+        state.near[row, PLAYED] = state.N[row, arm]
         return
     refresh(state, row, arm)
     include(state.near[row], state.mean[row, arm], state.isn[row, arm])
