@@ -1,4 +1,5 @@
 # make paper   every experiment of the paper: figures, a verdict on each claim, results/paper/report.html
+# make check   the quick tests, in two minutes: for daily work
 # make test    every test and doctest
 # make torture long versions of the tests that damage things
 # make lint    style, types, and who may import whom
@@ -14,7 +15,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: install paper test torture lint bench docs docs-serve figures release clean
+.PHONY: install paper check test torture lint bench docs docs-serve figures release clean
 
 install: $(READY)
 
@@ -26,6 +27,9 @@ $(READY): pyproject.toml constraints.txt
 paper: $(READY)
 	$(BIN)/multiduel paper
 
+check: $(READY)
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow"
+
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
@@ -33,6 +37,8 @@ torture: $(READY)
 	$(BIN)/python tests/fuzz/snapshots.py --mutations 3000
 	$(BIN)/python tests/fuzz/inputs.py --tries 3000
 	$(BIN)/python tests/fuzz/arena.py --kills 25
+	$(BIN)/python tests/fuzz/attack.py
+	$(BIN)/python tests/fuzz/forged_logs.py --every 8
 	MULTIDUEL_ARENA_HISTORIES=1000x60 $(BIN)/python -m pytest -q tests/arena/test_state_machine.py
 
 lint: $(READY)

@@ -132,7 +132,7 @@ async def stream(wires, keys, arena, votes):
 def long():
     """100,000 votes of 500 raters on 200 options; then asks, and starts with and without a snapshot."""
     from multiduel.arena import AdmitRater, Ask, Create, Open, Service, Settings, Vote, connect
-    from multiduel.arena.options import Option, make_content
+    from multiduel.arena.domain.options import Option, make_content
 
     K, votes, raters = 200, 100_000, 500
     rng = random.Random(1)

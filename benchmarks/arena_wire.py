@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 
 from multiduel.arena import Client, connect
-from multiduel.arena.access import Access
+from multiduel.arena.web.access import Access
 
 HERE = Path(__file__).resolve().parent
 TICK = os.sysconf("SC_CLK_TCK")
@@ -98,7 +98,8 @@ class Wire:
 
 
 if __name__ == "__main__":  # the server's process
-    from multiduel.arena import serve, service
+    from multiduel.arena.service import service
+    from multiduel.arena.web import serve
 
     if int(sys.argv[1]):
         service.TOGETHER = int(sys.argv[1])

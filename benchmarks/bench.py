@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
 
 PATIENCE = 2.0  # seconds that one cell of a table may take
 console = Console(width=120)

@@ -24,7 +24,7 @@ import urllib.request
 
 from playwright.sync_api import sync_playwright
 
-from multiduel.arena.pages.render import static_files
+from multiduel.arena.web.pages.render import static_files
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 VOTES = 40

@@ -15,8 +15,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from multiduel.engine.simulate import simulate
-from multiduel.lab import ahead
+from multiduel.engine.simulation.simulate import simulate
+from multiduel.lab import compile_ahead
 from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.paper import panels
 from multiduel.lab.problem import resolve
@@ -56,8 +56,8 @@ def cost(runs: int, only: set[str]) -> dict[str, dict[str, float]]:
 def compiling() -> float:
     """CPU seconds until all that the paper plays is compiled, or loaded, by one process."""
     start = time.process_time()
-    for policy, machines in ahead.kinds(plan for plan in panels.load_all() if panels.worth_playing(plan, None)):
-        simulate(policy, synthetic(ahead.ARMS), horizon=1, runs=1, checkpoints=[1], threads=1, **machines)
+    for policy, machines in compile_ahead.kinds(plan for plan in panels.load_all() if panels.worth_playing(plan, None)):
+        simulate(policy, synthetic(compile_ahead.ARMS), horizon=1, runs=1, checkpoints=[1], threads=1, **machines)
     return time.process_time() - start
 
 

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from multiduel import rankers
-from multiduel.kernels.dispatch import entry
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.random import place, reseed
 from multiduel.rankers.matrix import SUMS, count_wins
 from tests.naive import rankers as naive

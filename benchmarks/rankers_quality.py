@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from multiduel import rankers, simulate
-from multiduel.kernels.dispatch import entry
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.rankers.matrix import SUMS, count_wins
 from multiduel.rankers.multileaving import TWO_ONLY
 from multiduel.rankers.replay import replay

@@ -2,7 +2,7 @@
 
 python benchmarks/rivals.py                     the table, T = 10^6, 50 runs (fewer where said)
 python benchmarks/rivals.py --horizon 1e5 --policies rmed1 rucb
-python benchmarks/rivals.py --measure           measure the grid behind md.suggest and write engine/measured.json
+python benchmarks/rivals.py --measure           measure the grid behind md.suggest and write engine/registry/measured.json
 python benchmarks/rivals.py --lock-in FILE.csv  final regret of the Thompson samplers on a matrix: quantiles, not means
 """
 
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
 
 PATIENCE = 5.0  # CPU seconds a policy may take; it gets fewer runs if it needs more
 

@@ -1,4 +1,4 @@
-"""Measure what md.suggest chooses from, and write engine/measured.json.
+"""Measure what md.suggest chooses from, and write engine/registry/measured.json.
 
     python benchmarks/suggestions.py             all of it; a row that the file already has is kept, so it may be stopped
     python benchmarks/suggestions.py --anew      from nothing
@@ -22,7 +22,7 @@ import numpy as np
 from due_duel import disputed  # beside this file
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
 
 MEASURED = pathlib.Path(md.__file__).parent / "engine" / "measured.json"
 INSTANCES, RUNS, SEED = 20, 20, 11
@@ -148,12 +148,15 @@ def write(rows: list[dict[str, object]], left_out: list[dict[str, object]], out:
         "what": "Final regret of every policy where md.suggest chooses from; made by benchmarks/suggestions.py. "
         "'error' is the standard error of 'mean' over instances, 'worst_tenth' the mean of the worst tenth of all runs, 'wrong' "
         "the share of runs whose last recommendation was wrong. "
-        "'left_out': too slow ('seconds' a run) or, in the pilot, 'times_behind' the best.",
+        "'left_out': too slow ('seconds' a run) or, in the pilot, 'times_behind' the best; "
+        "'not_for_regret': made for something else.",
         **{"version": md.__version__, "python": platform.python_version(), "problems": PROBLEMS, "seed": SEED},
     }
     listed = ",\n".join(json.dumps(row) for row in rows)
     left = ",\n".join(json.dumps(row) for row in left_out)
-    out.write_text(f'{{"about": {json.dumps(about)},\n"rows": [\n{listed}\n],\n"left_out": [\n{left}\n]}}\n')
+    parts = {"about": json.dumps(about), "rows": f"[\n{listed}\n]", "left_out": f"[\n{left}\n]"}
+    parts["not_for_regret"] = json.dumps(NOT_FOR_REGRET)
+    out.write_text("{" + ",\n".join(f'"{key}": {part}' for key, part in parts.items()) + "}\n")
 
 
 if __name__ == "__main__":

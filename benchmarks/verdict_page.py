@@ -131,8 +131,8 @@ def draw(rows, path):
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from multiduel.engine.figures import STYLE
-    from multiduel.engine.looks import COLOURS
+    from multiduel.display.line_styles import COLOURS
+    from multiduel.display.regret_figures import STYLE
 
     with mpl.rc_context():
         mpl.rcdefaults()

@@ -12,8 +12,8 @@ import numba
 import numpy as np
 
 from multiduel.kernels.choice import draw_distinct
+from multiduel.kernels.compiler.dispatch import OPTIONS
 from multiduel.kernels.contract import ask, init, tell
-from multiduel.kernels.dispatch import OPTIONS
 from multiduel.kernels.evidence import SHARES
 from multiduel.kernels.random import below, uniform
 from multiduel.policies import challengers

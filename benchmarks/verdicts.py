@@ -22,7 +22,7 @@ import verdict_trials
 from scipy.stats import beta as beta_law
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES as POLICY
+from multiduel.engine.registry.registry import POLICIES as POLICY
 from multiduel.inference import pair_intervals
 
 HERE = Path(__file__).resolve().parent

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from multiduel.arena import AdmitRater, Ask, Done, Quarantine, Vote
-from multiduel.arena.pages import example
+from multiduel.arena.web.pages import example
 from tests.arena.pages.visiting import CHROMIUM, House, a_house
 
 IMAGES = Path(__file__).parent / "images"
@@ -67,7 +67,7 @@ def pages(house: House, made: dict[str, str]) -> dict[str, Any]:
             "- Compare, then decide.\n- Fewer votes, surer winners.\n- The best of many.\n- Ask people, not scores."
         )
         page.get_by_text("Look at them").click()
-        page.locator("#slate-why").wait_for()
+        page.locator("#slate_size-why").wait_for()
 
     def check(page: Page) -> None:
         page.locator("#written").fill(

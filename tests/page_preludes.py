@@ -17,7 +17,8 @@ from docs.scripts.blocks import ROOT
 from multiduel.cli import app
 
 Path("beside.csv").write_text("name,content\\nmild,Good morning.\\nsharp,Morning!\\nbitter,What do you want?\\n")
-made = CliRunner().invoke(app, ["arena", "create", "beside", "--options", "beside.csv", "--slate-size", "3", "--db", "beside.db"])
+create = ["arena", "create", "beside", "--options", "beside.csv", "--slate-size", "3", "--raters", "open", "--db", "beside.db"]
+made = CliRunner().invoke(app, create)
 LINK = re.search(r"mdlink\\S+", made.output)[0]
 env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 serving = [sys.executable, "-m", "multiduel", "arena", "serve", "--port", "0", "--db", "beside.db"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,8 +16,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+import multiduel as md
 from docs.scripts import blocks
-from multiduel.engine.registry import MACHINES, POLICIES
+from multiduel.engine.registry.registry import MACHINES, POLICIES
+from multiduel.policies import ALL
 from tests.page_preludes import BEFORE
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,10 +73,6 @@ def test_tables_are_those_of_the_result_files(script, command, page):
 
 def test_numbers_behind_the_figures_are_those_of_this_code():
     """Of one that is quick to play; 'make figures' plays them all."""
-    import json
-
-    import multiduel as md
-
     known = json.loads((ROOT / "docs" / "figures" / "results.json").read_text())["policy-rucb"]
     for line in known["lines"].values():
         result = md.simulate(
@@ -143,14 +142,23 @@ def test_nothing_is_loaded_from_elsewhere(site):
 
 
 def test_policies_have_pages_with_figures(site):
-    from multiduel.policies import ALL
-
     listed = (site / "policies" / "index.html").read_text()
     for spec in ALL:
         page = spec.name.replace("+", "-plus")
         assert f'href="{page}.html"' in listed
         assert f"policy-{page}.svg" in (site / "policies" / f"{page}.html").read_text()
-        assert (site / "figures" / f"policy-{page}.svg").is_file()
+
+
+def test_every_policy_has_a_figure():
+    played = json.loads((ROOT / "docs" / "figures" / "results.json").read_text())
+    for spec in ALL:
+        assert f"policy-{spec.name}" in played, f"Run docs/scripts/figures.py policy-{spec.name}."
+        assert (ROOT / "docs" / "figures" / f"policy-{spec.name.replace('+', '-plus')}.svg").is_file()
+
+
+def test_changelog_names_every_policy():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert [spec.name for spec in ALL if spec.title.partition(" (")[0] not in text and f"`{spec.name}`" not in text] == []
 
 
 def test_search_works_from_a_disk(site):

@@ -16,7 +16,8 @@ import pytest
 
 import multiduel as md
 from multiduel import checks
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
+from tests.conftest import SLOW
 from tests.naive.stream import NaiveStream
 from tools import release
 
@@ -83,6 +84,10 @@ def test_every_public_name_has_an_example_and_the_suite_runs_it():
             found[home] = {test.name for test in finder.find(home) if test.examples}
         wanted = home.__name__ if value is home else f"{home.__name__}.{value.__name__}"
         assert wanted in found[home], f"{name}: no runner of doctests finds its example"
+
+
+def test_slow_tests_are_where_the_list_says():
+    assert [place for place in SLOW if not (ROOT / place).exists()] == []
 
 
 def test_the_core_needs_five_libraries(pyproject):

@@ -173,7 +173,8 @@ class PageRun:
                 line = running.stdout.readline()
                 assert line, f"{shlex.join(words)} ended: {said}"
                 said += line
-            with urllib.request.urlopen(address[0], timeout=60) as answer:
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with browser.open(address[0], timeout=60) as answer:
                 assert answer.status == 200 and b"<html" in answer.read().lower()
         finally:
             running.send_signal(signal.SIGINT)

@@ -17,11 +17,16 @@ class Docstrings(Extension):
 
 
 def as_markdown(text: str) -> str:
-    """Fences around doctests, indented listings and paragraphs whose lines are aligned in columns.
+    """Put fences around doctests, indented listings and aligned lines; sections become headings with lists.
 
     >>> as_markdown("Adds.\\n\\n>>> 1 + 1\\n2")
     'Adds.\\n\\n```pycon\\n>>> 1 + 1\\n2\\n```'
+    >>> as_markdown("    a listing\\n\\n    with a gap")
+    '```text\\na listing\\n\\nwith a gap\\n```'
+    >>> as_markdown("Adds.\\n\\nParameters\\n----------\\nx, y\\n    What is\\n    added.")
+    'Adds.\\n\\n**Parameters**\\n\\n- `x, y`: What is added.'
     """
+    text = re.sub(r"^(Parameters|Returns|Raises|Examples)\n-+\n", r"**\1**\n\n", text, flags=re.M)
     return "\n\n".join(_paragraph(part) for part in _parts(text))
 
 
@@ -37,7 +42,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _listing(part: str) -> bool:
-    return all(line.startswith("    ") for line in part.splitlines())
+    return all(line.startswith("    ") for line in part.splitlines() if line)
 
 
 def _paragraph(part: str) -> str:
@@ -47,6 +52,11 @@ def _paragraph(part: str) -> str:
     if _listing(part):
         shortened = "\n".join(line[4:] for line in part.splitlines())
         return f"```text\n{shortened}\n```"
+    if re.fullmatch(r"\*\*[A-Z][a-z]+\*\*", part):
+        return part
+    if re.fullmatch(r"([\w*, ]+\n( {4}.*\n?)+)+", part):  # names, each with its text below
+        entries = re.findall(r"^(\S.*)\n((?: {4}.*\n?)+)", part, re.M)
+        return "\n".join(f"- `{name}`: {escaped(' '.join(words.split()))}" for name, words in entries)
     if len(lines) > 1 and all(re.search(r"\S {2,}\S|^ {2,}\S", line) for line in lines):
         return f"```text\n{part}\n```"
     return escaped(part)

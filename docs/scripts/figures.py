@@ -18,7 +18,7 @@ import blocks  # beside this file
 import matplotlib as mpl
 
 import multiduel as md
-from multiduel.engine.figures import STYLE, UNDATED, regret_plot
+from multiduel.display.regret_figures import STYLE, UNDATED
 from multiduel.policies import ALL
 from multiduel.problems import Problem, parse
 
@@ -75,12 +75,11 @@ def play(name: str, plan: Plan) -> dict[str, Any]:
     """Play it, draw it, and return its numbers."""
     problem = parse(plan.problem, n_arms=plan.arms)
     options: dict[str, Any] = {"horizon": plan.horizon, "runs": plan.runs, "seed": 0, "checkpoints": 60, "threads": 1}
-    results = [md.simulate(line.policy, problem, slate_size=line.slate_size, **options) for line in plan.lines]
-    figure = regret_plot(
-        results,
+    results = md.Results(md.simulate(line.policy, problem, slate_size=line.slate_size, **options) for line in plan.lines)
+    figure = results.plot(
         title=f"{problem.label}: mean of {plan.runs} runs, band: 95% interval of the mean",
         labels=[line.label for line in plan.lines],
-        rivals=[line.dashed for line in plan.lines],
+        dashed=[line.dashed for line in plan.lines],
         size=plan.size,
     )
     assert figure is not None

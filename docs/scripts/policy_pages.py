@@ -10,7 +10,7 @@ from typing import Any
 from docstrings import as_markdown, escaped, table  # beside this file
 
 from multiduel.cli.cards import parameter_rows, policy_rows
-from multiduel.engine.registry import MACHINES
+from multiduel.engine.registry.registry import MACHINES
 from multiduel.kernels.contract import PolicySpec
 from multiduel.policies import ALL
 from multiduel.policies.citations import bibtex, cited

@@ -17,15 +17,16 @@ __version__ = "0.1.0"
 
 # Loaded on first use, so that `import multiduel` and `multiduel --help` need neither Numba nor SciPy.
 _HOMES = {
-    "multiduel.engine.policy": ("Policy", "make", "restore"),
-    "multiduel.engine.slates": ("Slate", "Standing"),
-    "multiduel.engine.outcomes": ("Outcome", "best", "duels", "ranking", "tie", "worst"),
-    "multiduel.engine.registry": ("register",),
-    "multiduel.engine.result": ("Result", "Results"),
-    "multiduel.engine.simulate": ("simulate",),
-    "multiduel.engine.suggest": ("Suggestion", "suggest"),
-    "multiduel.engine.estimates": ("estimate",),
-    "multiduel.engine.worlds": ("Rankings",),
+    "multiduel.engine.session.policy": ("Policy", "make", "restore"),
+    "multiduel.engine.session.slates": ("Slate", "Standing"),
+    "multiduel.engine.session.outcomes": ("Outcome", "best", "duels", "ranking", "tie", "worst"),
+    "multiduel.engine.registry.registry": ("register",),
+    "multiduel.engine.registry.catalogue": ("catalogue",),
+    "multiduel.engine.simulation.result": ("Result", "Results"),
+    "multiduel.engine.simulation.simulate": ("simulate",),
+    "multiduel.engine.registry.suggest": ("Suggestion", "suggest"),
+    "multiduel.engine.registry.estimates": ("estimate",),
+    "multiduel.engine.simulation.rankings": ("Rankings",),
     "multiduel.inference": ("Forecast", "Tally", "Verdict", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
@@ -38,10 +39,10 @@ _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
-    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "checks", "cyclic",
-    "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies", "random_tournament",
-    "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest", "synthetic", "theory",
-    "tie", "verdict", "worst",
+    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
+    "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
+    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
+    "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -50,15 +51,16 @@ if TYPE_CHECKING:
     from multiduel import policies as policies
     from multiduel import rankers as rankers
     from multiduel import theory as theory
-    from multiduel.engine.estimates import estimate
-    from multiduel.engine.outcomes import Outcome, best, duels, ranking, tie, worst
-    from multiduel.engine.policy import Policy, make, restore
-    from multiduel.engine.registry import register
-    from multiduel.engine.result import Result, Results
-    from multiduel.engine.simulate import simulate
-    from multiduel.engine.slates import Slate, Standing
-    from multiduel.engine.suggest import Suggestion, suggest
-    from multiduel.engine.worlds import Rankings
+    from multiduel.engine.registry.catalogue import catalogue
+    from multiduel.engine.registry.estimates import estimate
+    from multiduel.engine.registry.registry import register
+    from multiduel.engine.registry.suggest import Suggestion, suggest
+    from multiduel.engine.session.outcomes import Outcome, best, duels, ranking, tie, worst
+    from multiduel.engine.session.policy import Policy, make, restore
+    from multiduel.engine.session.slates import Slate, Standing
+    from multiduel.engine.simulation.rankings import Rankings
+    from multiduel.engine.simulation.result import Result, Results
+    from multiduel.engine.simulation.simulate import simulate
     from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
     from multiduel.inputs import BadInput
     from multiduel.problems import (
@@ -80,8 +82,6 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _MODULES:
-        if name == "policies":
-            importlib.import_module("multiduel.engine.registry")  # which lets the package be called
         value = importlib.import_module(f"multiduel.{name}")
     else:
         raise AttributeError(f"module 'multiduel' has no attribute '{name}'")

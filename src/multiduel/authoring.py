@@ -1,10 +1,11 @@
 """All that the author of a policy imports, in one place. A skeleton is in CONTRIBUTING.md, the contract in docs/kernels.md.
 
-    from multiduel.authoring import Parameter, PolicySpec, ask, init, recommend, tell, uniform, valid, validity
+    from multiduel.authoring import Parameter, PolicySpec, implement, uniform, validity
 
 =============  ==================================================================================================
 the card       ``PolicySpec``, ``Parameter``, ``MachineSpec``
-to implement   ``init``, ``ask``, ``tell``, ``recommend``, ``valid``; if need be ``seats``, ``use_features``
+to implement   ``@implement(Params)`` on functions named ``init``, ``ask``, ``tell``, ``recommend``, ``valid``; if need be
+               ``seats``, ``use_features``
 helpers        ``kernel`` marks a function of your own that ``ask`` and ``tell`` call
 draws          ``uniform``, ``below``, ``normal``, ``gamma``, ``beta``, ``binomial`` from the stream ``rng``
 choices        ``argmax``, ``argmin``, ``largest`` (ties at random), ``draw_distinct``, ``random_order``, ``seat``,
@@ -25,6 +26,7 @@ from __future__ import annotations
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, argmin, draw_distinct, largest, most_winning, random_order, seat, share_won
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.confidence import kl, kl_lower, kl_upper
 from multiduel.kernels.contract import (
     FOREVER,
@@ -32,6 +34,7 @@ from multiduel.kernels.contract import (
     Parameter,
     PolicySpec,
     ask,
+    implement,
     init,
     recommend,
     seats,
@@ -39,7 +42,6 @@ from multiduel.kernels.contract import (
     use_features,
     valid,
 )
-from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.quiet import quiet_rounds, quiet_through
 from multiduel.kernels.random import below, beta, binomial, gamma, normal, uniform
 from multiduel.machines.contract import (
@@ -57,7 +59,7 @@ from multiduel.machines.contract import (
 __all__ = [
     "FOREVER", "Floats", "Ints", "MachineSpec", "Parameter", "PolicySpec", "Stream", "additional_feedback", "advance",
     "allocate", "answer", "argmax", "argmin", "ask", "below", "beta", "binomial", "draw_distinct", "feedback", "gamma",
-    "hold", "init", "kernel", "kl", "kl_lower", "kl_upper", "largest", "most_winning", "normal", "quiet_rounds",
+    "hold", "implement", "init", "kernel", "kl", "kl_lower", "kl_upper", "largest", "most_winning", "normal", "quiet_rounds",
     "quiet_through", "random_order", "recommend", "renew", "reset", "seat", "seats", "share_won", "stopped", "tell",
     "uniform", "use_features", "valid", "validity",
 ]  # fmt: skip

@@ -82,9 +82,18 @@ def _begin(path: str | os.PathLike[str]) -> tuple[Path, Path]:
 def file_name(path: str | os.PathLike[str]) -> str:
     """The path as text. A number would be taken for an open file by the functions of the system."""
     name = path if isinstance(path, str) else os.fspath(path) if isinstance(path, os.PathLike) else ""
-    if not name or not isinstance(name, str) or "\0" in name:
+    if not name or not isinstance(name, str) or "\0" in name or not _has_bytes(name):
         raise BadInput(f"A file must be given by its name. Got {shortened(path)}.")
     return name
+
+
+def _has_bytes(name: str) -> bool:
+    """Can the system be told this name? Half a character cannot be written as bytes."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def is_draft(path: str | os.PathLike[str], name: str = "") -> bool:

@@ -62,6 +62,32 @@ def finite(name: str, value: Any, *, of: str) -> float:
     return float(value)
 
 
+def share(name: str, value: Any, *, of: str) -> float:
+    """``value`` as a float, if it is a number between 0 and 1, both excluded."""
+    number = finite(name, value, of=of)
+    if not 0.0 < number < 1.0:
+        raise BadInput(f"'{name}' of '{of}' must lie between 0 and 1. Got {shortened(value)}.")
+    return number
+
+
+def listed(name: str, value: Any, *, of: str) -> list[Any]:
+    """``value`` as a list, if it is a collection of any kind; a text is none."""
+    try:
+        if not isinstance(value, str | bytes):
+            return list(value)
+    except TypeError:
+        pass
+    raise BadInput(f"'{name}' of '{of}' must be a list. Got {shortened(value)}.")
+
+
+def names_of(names: Any, count: int, *, of: str) -> tuple[str, ...]:
+    """Names as a tuple of texts, if there are ``count``."""
+    given = listed("names", names, of=of)
+    if len(given) != count or not all(isinstance(name, str) for name in given):
+        raise BadInput(f"'names' of '{of}' must be one text per option, {count} in all. Got {shortened(given)}.")
+    return tuple(given)
+
+
 def shortened(value: Any, most: int = 60) -> str:
     """A value as an error sentence shows it: whole if it is short."""
     try:

@@ -51,6 +51,20 @@ class Postgres:
         """At once, nothing tidied up: what it called committed must be there after a recovery."""
         self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", "immediate", "stop")
 
+    def keep(self, name: str) -> None:
+        """Stop, copy the data directory, and go on: a backup, or a copy that lags from now on."""
+        self._run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-m", "fast", "stop")
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        self._run("/bin/cp", "-a", f"{self.folder}/data", f"{self.folder}/{name}")
+        self.start()
+
+    def put_back(self, name: str) -> None:
+        """Let the copy take over."""
+        self.crash()
+        shutil.rmtree(self.folder / "data")
+        self._run("/bin/cp", "-a", f"{self.folder}/{name}", f"{self.folder}/data")
+        self.start()
+
     def throw_away(self) -> None:
         self.crash()
         shutil.rmtree(self.folder, ignore_errors=True)

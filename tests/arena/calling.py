@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 
-from multiduel.arena.http.app import make_app
 from multiduel.arena.journal import connect
-from multiduel.arena.service import Service
+from multiduel.arena.service.service import Service
+from multiduel.arena.web.app import make_app
 
 THREE = [
     {"name": name, "content": text} for name, text in (("mild", "Good morning."), ("sharp", "Morning!"), ("bitter", "What?"))
@@ -39,9 +39,10 @@ class Caller:
             words["content"] = body
         elif body is not None:
             words["json"] = body
-        return asyncio.run_coroutine_threadsafe(self._client.request(method, path, headers=headers, **words), self._loop).result(
-            60
-        )
+        asked = self._client.request(method, path, headers=headers, **words)
+        answer = asyncio.run_coroutine_threadsafe(asked, self._loop).result(60)
+        self._client.cookies.clear()  # visitors keep their own
+        return answer
 
     def good(self, method: str, path: str, body: Any = None, **words: Any) -> Any:
         answer = self(method, path, body, **words)

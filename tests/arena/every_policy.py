@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from multiduel.arena import Settings
-from multiduel.arena.verify import verify
-from multiduel.engine.registry import POLICIES
+from multiduel.arena.files.verify import verify
+from multiduel.engine.registry.registry import POLICIES
 from multiduel.inputs import BadInput
 from tests.arena.play import Clock, an_arena, lively, running
 

@@ -20,6 +20,7 @@ class ModelVote:
     counted: str  # the word on the receipt
     limited: bool  # beyond the rater's limit: never counts
     undone: bool = False
+    announced: bool = False  # a winner or a cycle was announced after it
 
 
 @dataclass
@@ -80,6 +81,7 @@ class Model:
         self.requests: dict[tuple[str, str, str], Any] = {}
         self.lines: dict[str, tuple[Any, ModelTicket]] = {}
         self.now = datetime.min
+        self.said: tuple[str, int | None] = ("open", None)  # the last verdict
 
     # ---- looking
 
@@ -129,6 +131,16 @@ class Model:
         gone = [k for k, retired in enumerate(self.retired) if retired]
         found = verdict(self.tally(), alpha=words.alpha, margin=words.margin, room=words.room, retired=gone)
         return (found.kind, found.winner) if found.settled else ("open", None)
+
+    def announce(self) -> tuple[str, int | None]:
+        """The verdict; if it is another than before and settles, the votes so far cannot be taken back."""
+        found = self.verdict()
+        if found != self.said and found[0] != "open":
+            for ticket in self.tickets.values():
+                if ticket.vote is not None:
+                    ticket.vote.announced = True
+        self.said = found
+        return found
 
     def judged(self, rater: str) -> set[tuple[int, int]]:
         votes = [t for t in self.raters[rater].voted if self.counts(t)]
@@ -286,7 +298,7 @@ class Model:
         if known is not None:
             return None, known
         self.not_closed()
-        if not mine.voted:
+        if not mine.voted or (mine.voted[-1].vote and mine.voted[-1].vote.announced):
             raise Conflict
         ticket = mine.voted.pop()
         assert ticket.vote is not None
@@ -310,7 +322,7 @@ class Model:
             said = (line.ticket, tuple(line.shown), line.ballot, line.rater or owner, line.context)
             before = self.lines[line.id][0] if line.id in self.lines else new.get(line.id)
             wrong = (
-                (line.ticket is not None and (ticket is None or ticket.imported))
+                (line.ticket is not None and (ticket is None or ticket.imported or ticket.expires is not None))
                 or (owner is not None and line.rater not in (None, owner))
                 or next(iter(line.ballot)) not in ("skip", self.settings.question)
                 or (before is not None and before != said)

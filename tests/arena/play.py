@@ -32,7 +32,9 @@ from multiduel.arena import (
     VoteLine,
     connect,
 )
-from multiduel.arena.options import Option, make_content
+from multiduel.arena.domain.events import Event
+from multiduel.arena.domain.options import Option, make_content
+from multiduel.arena.files.exports import read_log
 
 
 @contextmanager
@@ -68,6 +70,15 @@ def options(n: int, first: int = 1, contexts: int = 1) -> list[Option]:
         Option(f"option {k}", tuple(make_content("text", f"content {k} in {c}") for c in range(contexts)))
         for k in range(first, first + n)
     ]
+
+
+FROZEN = sorted((Path(__file__).parents[1] / "data/arena/v1").glob("*.jsonl"))
+
+
+def frozen(file: Path) -> tuple[list[Event], dict[str, bytes]]:
+    """A log of an earlier version, and the contents that it speaks of (they are not in the file)."""
+    made = [content for option in options(12, contexts=2) for content in option.contents]
+    return read_log(file.read_text(encoding="utf-8").split("\n"))[0], {content.sha256: content.data for content in made}
 
 
 @contextmanager

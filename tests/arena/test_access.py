@@ -12,25 +12,43 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multiduel.arena import access
-from multiduel.arena.access import Access, Grant
-from multiduel.arena.errors import Forbidden
-from multiduel.arena.exports import harmless, original, to_csv
-from multiduel.arena.limits import Hosts, Rate, host_name
+from multiduel.arena.domain.errors import Conflict, Forbidden
+from multiduel.arena.files.exports import csv_lines
+from multiduel.arena.web import access
+from multiduel.arena.web.access import Access, Grant
+from multiduel.arena.web.limits import Hosts, Rate, host_name
 from multiduel.inputs import BadInput
+from multiduel.spreadsheets import harmless, original
 
 
 class Table(dict):
     """Secrets in memory."""
 
-    def put(self, arena, secret):
-        self[arena, secret.role, secret.subject] = secret
+    def __init__(self):
+        self.record = []  # arena, what, secret's or key's name, by whom
+        self.noted = []
 
-    def remove(self, arena, role, subject):
-        del self[arena, role, subject]
+    def put(self, arena, secret, *, replace=False):
+        known = (arena, secret.role, secret.subject) in self
+        if known or not replace:
+            self[arena, secret.role, secret.subject] = secret
+            self.record.append((arena, "rotated" if known else "made", secret.subject, secret.made_by))
+        return known
+
+    def remove(self, arena, role, subject, *, at="", made_by="", keep_last=False):
+        if keep_last and len(self.get(arena, role)) == 1:
+            raise Conflict("This is the last.")
+        self.record.append((arena, "revoked", subject, made_by))
+        return self.pop((arena, role, subject), None) is not None
 
     def get(self, arena, role, subject=None):
         return [secret for (a, r, s), secret in self.items() if (a, r) == (arena, role) and subject in (None, s)]
+
+    def ended(self):
+        return sum(what != "made" for _, what, _, _ in self.record)
+
+    def note_used(self, used):
+        self.noted.append(list(used))
 
 
 @pytest.fixture
@@ -45,7 +63,7 @@ def test_a_key_opens_what_it_was_made_for(doors):
     assert doors.check(server).owns("a") and doors.check(server).owns("b")
     assert doors.check(owner).owns("a") and not doors.check(owner).owns("b")
     grant = doors.check(rater)
-    assert grant == Grant("rater", "a", "r1") and grant.rates("a", "r1")
+    assert grant == Grant("rater", "a", "r1", "r1") and grant.rates("a", "r1")
     assert not grant.owns("a") and not grant.rates("a", "r2") and not grant.rates("b", "r1")
     assert not doors.check(owner).rates("a", "r1"), "an owner is no rater"
 
@@ -76,7 +94,7 @@ def test_other_keys_are_refused(doors):
         with pytest.raises(Forbidden):
             doors.check(key)
     doors.check(owner)
-    assert doors.remembered(owner) == Grant("owner", "a") and doors.remembered(stolen) is None
+    assert doors.remembered(owner) == Grant("owner", "a", None, owner.split(".")[2]) and doors.remembered(stolen) is None
 
 
 def test_a_link_lets_join_and_can_be_revoked(doors):
@@ -150,14 +168,14 @@ def test_roles_need_what_they_are_about(doors):
 def test_rates_fill_again_and_forget_nobody_else():
     rate = Rate(per_second=1.0, burst=3.0)
     assert [rate.take("a", now=10.0) for _ in range(4)] == [0.0, 0.0, 0.0, 1.0]
-    assert rate.wait("a", now=10.5) == 0.5 and rate.wait("b", now=10.5) == 0.0
+    assert rate.take("a", now=10.5) == 0.5 and rate.take("b", now=10.5) == 0.0
     assert rate.take("a", now=11.0) == 0.0 and rate.take("a", now=11.0) == 1.0
     assert [rate.take("a", now=1000.0) for _ in range(4)].count(0.0) == 3, "no more than the burst, however long the silence"
     assert rate.take("a", now=0.0) > 0.0, "a clock that goes back gives nothing"
 
 
 def test_memory_of_callers_is_bounded(monkeypatch):
-    monkeypatch.setattr("multiduel.arena.limits.MOST_CALLERS", 10)
+    monkeypatch.setattr("multiduel.arena.web.limits.MOST_CALLERS", 10)
     rate = Rate(per_second=1.0, burst=1.0)
     for k in range(100):
         rate.take(f"caller {k}", now=0.0)
@@ -201,12 +219,12 @@ def test_a_host_is_a_name(name):
     "cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "=cmd|' /C calc'!A0", "＝1", "'=1"]
 )
 def test_no_cell_is_a_formula(cell):
-    written = next(csv.reader(io.StringIO(to_csv(["x"], [[cell]]).split("\r\n", 1)[1], newline="")))[0]
-    assert written == f"'{cell}" and original(written) == cell
+    written = next(csv.reader(io.StringIO("".join(csv_lines(["x"], [[cell]])).split("\r\n", 1)[1], newline="")))[0]
+    assert written.startswith("'") and original(written) == cell
 
 
 def test_numbers_stay_numbers():
-    assert to_csv(["a", "b", "c", "d"], [[-1, 2.5, None, True]]) == "a,b,c,d\r\n-1,2.5,,True\r\n"
+    assert "".join(csv_lines(["a", "b", "c", "d"], [[-1, 2.5, None, True]])) == "a,b,c,d\r\n-1,2.5,,True\r\n"
     assert harmless([1, "é"]) == '[1, "é"]'
 
 

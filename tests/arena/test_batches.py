@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multiduel.arena.batches import Batch, Problem, letter, place, read_votes, report
-from multiduel.arena.commands import ImportReport, LineReport, Ticket, VoteLine
-from multiduel.arena.options import make_content
-from multiduel.arena.sheets import sheet_lines
+from multiduel.arena.domain.commands import ImportReport, LineReport, Ticket, VoteLine
+from multiduel.arena.domain.options import make_content
+from multiduel.arena.files.batches import Batch, Problem, letter, place, read_votes, report
+from multiduel.arena.files.sheets import sheet_lines
 from multiduel.inputs import BadInput
 
 

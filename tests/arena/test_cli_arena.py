@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from multiduel import cli
 from multiduel.arena import Client
-from multiduel.arena.serve import Setup, prepare
+from multiduel.arena.web.serve import Setup, prepare
 from multiduel.inputs import BadInput
 
 OPTIONS = "name,content\nmild,Good morning.\nsharp,Morning!\nbitter,What?\n"
@@ -117,6 +117,43 @@ def test_keys(here):
     assert b"mdrater" not in Path("arena.db").read_bytes()
 
 
+def test_keys_are_listed_rotated_and_revoked(here):
+    arena = create("--raters", "open")
+    server = good("keys", "new", "--label", "Zoe").strip()
+    listed = good("keys", "list")
+    assert "Zoe" in listed and server.split(".")[2] in listed and server.split(".")[3] not in listed
+    owner = re.search(rf"{arena} +owner +(\w+)", listed)[1]
+    assert good("keys", "rotate", owner).startswith(f"mdowner.{arena}.{owner}.")
+    assert "the last key of this arena's owner" in refused("keys", "revoke", owner)
+    assert "the last key of the server" in refused("keys", "revoke", server.split(".")[2])
+    assert good("keys", "revoke", owner, "--force") == f"Revoked: owner {owner}.\n"
+    assert "There is no key" in refused("keys", "revoke", owner) and "There is no key" in refused("keys", "rotate", owner)
+    good("raters", "--admit", "Ada")
+    assert "give '--arena' too" in refused("keys", "revoke", "Ada")
+    assert good("keys", "revoke", "Ada", "--arena", "greetings") == "Revoked: rater r1.\n"
+    assert "has no key" in refused("keys", "revoke", "Ada", "--arena", arena)
+    assert good("keys", "rotate", "r1", "--arena", arena).startswith(f"mdrater.{arena}.r1.")
+    assert "Ada" in good("keys", "list", "greetings") and "Ada" not in good("keys", "list")
+    changes = good("keys", "list", "greetings", "--changes")
+    assert [word for word in re.findall("made|rotated|revoked", changes)] == [
+        "made",
+        "revoked",
+        "made",
+        "revoked",
+        "rotated",
+        "made",
+        "made",
+    ]
+
+
+def test_a_key_is_not_made_in_a_new_database_beside_the_one_that_is_served(here):
+    for args in (["key"], ["keys", "new"], ["key", "greetings"]):
+        assert "Got no such file: 'arena.db'" in refused(*args)
+    assert not Path("arena.db").exists()
+    assert good("key", "--create-db").startswith("mdserver..") and Path("arena.db").exists()
+    assert "Got no such file" in refused("keys", "list", "--db", "none.db") and not Path("none.db").exists()
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
@@ -124,7 +161,7 @@ def test_keys(here):
         (["create", "x", "--options", "options.csv", "--question", "bset"], "Did you mean 'best'?"),
         (["create", "x", "--options", "options.csv", "--slate-size", "1"], "'slate_size' of 'arena' must be"),
         (["create", "x", "--options", "options.csv", "--policy", "doubler"], "cannot serve an arena"),
-        (["create", "x", "--options", "options.csv", "--raters", "all"], "'raters' must be one of open, secret"),
+        (["create", "x", "--options", "options.csv", "--raters", "all"], "'raters' must be one of secret, open"),
         (["create", "x", "--options", "options.csv", "--room", "2"], "'room' must be at least"),
         (["board"], "Got no such file: 'arena.db'"),
         (["board", "--db", "mysql://x"], "postgresql://"),
@@ -159,7 +196,7 @@ def test_bad_lines_are_told_and_nothing_is_entered(here):
 
 
 def test_public_says_what_it_turns_on(here):
-    good("key")
+    good("key", "--create-db")
     words = " ".join(prepare(Setup("arena.db", "0.0.0.0", 8000, True, ("arena.example",)).checked()))
     for part in ("0.0.0.0", "arena.example only", "50 requests a second", "10 wrong keys", "64,000 bytes", "/metrics", "TLS"):
         assert part in words

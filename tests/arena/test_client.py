@@ -10,10 +10,10 @@ import pytest
 import uvicorn
 
 from multiduel.arena import Client
-from multiduel.arena.errors import Conflict, Forbidden, NotFound, Unavailable
-from multiduel.arena.http.app import make_app
+from multiduel.arena.domain.errors import Conflict, Forbidden, NotFound, Unavailable
 from multiduel.arena.journal import connect
-from multiduel.arena.service import Service
+from multiduel.arena.service.service import Service
+from multiduel.arena.web.app import make_app
 from multiduel.inputs import BadInput
 
 OPTIONS = [{"name": name, "content": f"{name} text"} for name in ("mild", "sharp", "bitter")]
@@ -152,6 +152,49 @@ def test_all_that_an_owner_does(server):
     assert Client(server.url, owner.new_link()).join().ask()["places"] == 2  # ws-w compares two, always
     assert owner.verify()["good"]
     assert owner.pause()["status"] == "paused" and owner.close()["status"] == "closed"
+
+
+def test_an_owner_looks_after_keys(server):
+    owner = server.create("keys", OPTIONS)
+    mine = owner.key.split(".")[2]
+    bo = owner.new_key("Bo")
+    assert {row["label"] for row in bo.keys()["keys"]} == {"", "Bo"}
+    old, new = owner.key, owner.rotate_key(mine)
+    assert owner.key == new != old and owner.info()["arena"] == owner.arena, "it goes on with its new key"
+    bo.revoke_key(mine)
+    with pytest.raises(Forbidden):
+        owner.info()
+    with pytest.raises(Conflict, match="last key"):
+        bo.revoke_key(bo.key.split(".")[2])
+    rater = bo.admit("Ada")
+    again = bo.new_rater_key(rater.rater)
+    with pytest.raises(Forbidden):
+        rater.ask()
+    bo.open()
+    ticket = again.ask()
+    receipt = again.vote(ticket, {"rank": [0, 1]})
+    head = again.head()
+    assert head["number"] >= receipt["event"] and len(receipt["hash"]) == 64 and head["key"] == again.head_key()["key"]
+    bo.revoke_rater_key(rater.rater)
+    with pytest.raises(Forbidden):
+        again.ask()
+    zoe = server.new_server_key("Zoe")
+    name = zoe.key.split(".")[2]
+    zoe.rotate_server_key(name)
+    assert name in {row["name"] for row in zoe.server_keys()["keys"]}
+    server.revoke_server_key(name)
+    with pytest.raises(Forbidden):
+        zoe.server_keys()
+
+
+def test_a_running_server_notes_when_keys_are_used(server):
+    until = time.monotonic() + 60.0
+    while time.monotonic() < until:
+        (mine,) = (row for row in server.server_keys()["keys"] if row["yours"])
+        if mine["last_used"]:
+            break
+        time.sleep(0.1)
+    assert mine["last_used"] >= mine["created"]
 
 
 def test_a_client_tells_no_secrets(server):

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from multiduel.arena import AdmitRater, Ask, BrokenLog, Open, Service, Unavailable, Vote, connect
-from multiduel.arena.commands import Create
-from multiduel.arena.settings import Settings
-from multiduel.arena.verify import verify
+from multiduel.arena.domain.commands import Create
+from multiduel.arena.domain.settings import Settings
+from multiduel.arena.files.verify import verify
 from multiduel.inputs import BadInput
 from tests.arena.play import options
 
@@ -124,7 +124,7 @@ def test_a_file_with_wrong_pages_is_refused_in_words(tmp_path: Path) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     good, rng, refused = before.read_bytes(), random.Random(2), 0
-    for k in range(25):
+    for k in range(50):
         at = rng.randrange(0, len(good) - 600)
         db = tmp_path / f"wrong{k}.db"
         db.write_bytes(good[:at] + rng.randbytes(600) + good[at + 600 :])

@@ -299,7 +299,7 @@ def test_a_log_goes_out_and_comes_in_elsewhere(call, tmp_path):
     call.good("PUT", f"/tickets/{call.ask(arena, rater)['ticket']}/vote", {"rank": [0, 1]}, key=rater)
     log = call.good("GET", f"/arenas/{arena}/log.jsonl", key=owner)
     table = call.good("GET", f"/arenas/{arena}/log.csv", key=owner)
-    assert table.startswith("number,at,kind,rater,ticket,body,hash\r\n1,") and len(table.splitlines()) >= 6
+    assert table.startswith("number,at,kind,actor,rater,ticket,body,hash\r\n1,") and len(table.splitlines()) >= 6
     (tmp_path / "elsewhere").mkdir()
     elsewhere = Caller(tmp_path / "elsewhere")
     try:
@@ -350,7 +350,7 @@ def test_both_databases_do_the_same(db):
 def test_health_and_metrics(fresh):
     assert fresh.good("GET", "/health/live") == {"live": True}
     assert fresh("GET", "/health/ready").status_code == 503
-    fresh.app.app.api.state.doors.ready.set()
+    fresh.app.app.api.state.app_context.ready.set()
     assert fresh.good("GET", "/health/ready") == {"ready": True, "why": ""}
     arena, _ = fresh.arena()
     text = fresh.good("GET", "/metrics")

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from multiduel.arena.http import gate as gates
-from multiduel.arena.http import routes_owner
-from multiduel.arena.limits import Limits
+from multiduel.arena.web import access
+from multiduel.arena.web import gate as gates
+from multiduel.arena.web.api import routes_owner
+from multiduel.arena.web.limits import Limits, Shares
+from multiduel.arena.web.request_bodies import Body
 from tests.arena.calling import THREE, Caller
 
 
@@ -90,6 +94,7 @@ def test_without_a_key_nothing_but_contents_and_health(call):
         ("/health/live", "get"),
         ("/health/ready", "get"),
         ("/metrics", "get"),
+        ("/head-key", "get"),
         ("/tickets/{ticket}/contents/{position}", "get"),
     }
     bodies = {
@@ -105,7 +110,7 @@ def test_without_a_key_nothing_but_contents_and_health(call):
         for method in entry:
             if (path, method) in free:
                 continue
-            real = path.format(arena=arena, ticket=ticket, option="o1", rater="r1", position=0)
+            real = path.format(arena=arena, ticket=ticket, option="o1", rater="r1", position=0, name=owner.split(".")[2])
             body = bodies.get(path, {}) if method in ("post", "put") else None
             for key, statuses in ((None, {401}), ("mdowner.x.y.z", {401}), *((one, {403}) for one in others)):
                 answer = call(method.upper(), real, body, key=key)
@@ -113,7 +118,7 @@ def test_without_a_key_nothing_but_contents_and_health(call):
                 assert set(answer.json()) == {"error"}
                 tried += 1
     assert tried > 80
-    for path in ("", "/log.jsonl", "/log.csv", "/verify", "/raters", "/board"):
+    for path in ("", "/log.jsonl", "/log.csv", "/verify", "/raters", "/board", "/keys"):
         assert call("GET", f"/arenas/{arena}{path}", key=rater).status_code == 403, "a rater is no owner"
     for path in ("open", "pause", "close", "links"):
         assert call("POST", f"/arenas/{arena}/{path}", key=rater).status_code == 403
@@ -140,7 +145,7 @@ def test_a_ticket_is_its_raters(call):
     ["/tickets/..%2f..%2fetc/contents/0", "/arenas/%2e%2e", "/tickets/x/contents/..%2f..%2f..", "/arenas/a%00"],
 )
 def test_no_path_leads_anywhere(call, path):
-    assert call("GET", path, key=call.server_key).status_code in (404, 405, 422)
+    assert call("GET", path, key=call.server_key).status_code in (400, 404, 405, 422)
 
 
 def test_answers_do_not_echo_nor_leak(call, monkeypatch, caplog):
@@ -221,6 +226,32 @@ def test_a_body_that_does_not_come_is_not_waited_for(tmp_path):
         caller.close()
 
 
+@pytest.mark.parametrize(("each", "whole"), [(300, True), (50, False)])
+def test_a_large_body_may_take_its_time_at_a_fair_rate(each, whole):
+    """Parts every 0.1 s, for longer than ``body_seconds``: at three times the least rate, or at half of it."""
+    limits = Limits(body_seconds=0.5, least_rate=1_000.0, quick_body=0.2)
+    inside, slow = Shares(10, each=10), Shares(10, each=10)
+    inside.add("a")
+    left = 20
+
+    async def receive():
+        nonlocal left
+        await asyncio.sleep(0.1)
+        left -= 1
+        return {"type": "http.request", "body": b"x" * each, "more_body": left > 0}
+
+    async def read():
+        body = Body(receive, "a", 1_000_000, limits, inside=inside, slow=slow)
+        while left and body.refusal is None:
+            await body()
+            assert slow.all <= 1 and inside.all == 1
+        body.close()
+        return body.refusal
+
+    assert asyncio.run(read()) == (None if whole else (408, "The rest of the request did not come."))
+    assert (left == 0) is whole and slow.all == 0
+
+
 def test_rates_by_key_and_address(strict, monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(gates.time, "monotonic", lambda: now)
@@ -247,6 +278,165 @@ def test_wrong_keys_are_counted(strict, monkeypatch):
     assert strict("GET", "/arenas", key=good).status_code == 200, "who is known already goes on"
     monkeypatch.setattr(gates.time, "monotonic", lambda: now + 21.0)
     assert strict("GET", "/arenas", key=wrong).status_code == 401
+
+
+def test_wrong_keys_sent_at_once_are_counted_before_they_are_hashed(strict, monkeypatch):
+    """Three are allowed: no more may be hashed, however many come before the first is refused."""
+    hashed, at_a_time, most, lock = [], 0, 0, threading.Lock()
+    real = access._verified
+
+    def slow(*words):
+        nonlocal at_a_time, most
+        with lock:
+            hashed.append(words)
+            at_a_time += 1
+            most = max(most, at_a_time)
+        time.sleep(0.2)
+        with lock:
+            at_a_time -= 1
+        return real(*words)
+
+    monkeypatch.setattr(access, "_verified", slow)
+    wrong = [f"{strict.server_key[:-6]}AAAA{k:02}" for k in range(12)]
+    pages = [lambda key=key: strict("POST", "/k", key=None, data={"key": key}).status_code for key in wrong[:6]]
+    routes = [lambda key=key: strict("GET", "/arenas", key=key).status_code for key in wrong[6:]]
+    with ThreadPoolExecutor(12) as threads:
+        statuses = [answer.result() for answer in [threads.submit(one) for one in (*pages, *routes)]]
+    assert len(hashed) == 3 and sum(status in (401, 403) for status in statuses) == 3 and statuses.count(429) == 9
+    assert most <= Limits().key_checks
+
+
+def test_one_good_key_sent_at_once_is_hashed_once(strict, monkeypatch):
+    """A browser that opens a page asks for many things at the same time."""
+    hashed, real = [], access._verified
+
+    def counted(*words):
+        hashed.append(words)
+        time.sleep(0.2)
+        return real(*words)
+
+    monkeypatch.setattr(access, "_verified", counted)
+    with ThreadPoolExecutor(8) as threads:
+        answers = [threads.submit(strict, "GET", "/arenas", key=strict.server_key) for _ in range(8)]
+        assert [answer.result().status_code for answer in answers] == [200] * 8
+    assert len(hashed) == 1
+    wrong = strict.server_key[:-6] + "AAAAAA"
+    assert [strict("GET", "/arenas", key=wrong).status_code for _ in range(4)] == [401, 401, 401, 429], "a good key costs nothing"
+
+
+def test_key_checks_have_a_queue(tmp_path, monkeypatch):
+    monkeypatch.setattr(access, "_verified", lambda *words: time.sleep(0.3) or False)
+    caller = Caller(tmp_path, limits=Limits(wrong_keys_per_minute=1000, key_checks=1, key_checks_waiting=1))
+    try:
+        wrong = [f"{caller.server_key[:-6]}AAAA{k:02}" for k in range(5)]
+        with ThreadPoolExecutor(5) as threads:
+            statuses = [answer.status_code for answer in threads.map(lambda key: caller("GET", "/arenas", key=key), wrong)]
+        assert sorted(statuses) == [401, 401, 503, 503, 503]
+    finally:
+        caller.close()
+
+
+def _from(caller, address, *, key=None, path="/health/live", method="GET"):
+    """The status of a request from an address."""
+    headers = [(b"host", b"127.0.0.1")] + ([(b"authorization", f"Bearer {key}".encode())] if key else [])
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"", "root_path": ""}
+    scope |= {"scheme": "http", "headers": headers, "client": (address, 1), "http_version": "1.1"}
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run_coroutine_threadsafe(caller.app(scope, receive, send), caller._loop).result(30)
+    return sent[0]["status"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("fe80::1%eth0", "fe80::2%eth0", True),
+    ],
+)
+def test_addresses_are_counted_by_network(strict, monkeypatch, one, other, same):
+    now = time.monotonic()
+    monkeypatch.setattr(gates.time, "monotonic", lambda: now)
+    wrong = strict.server_key[:-6] + "AAAAAA"
+    assert [_from(strict, one, key=wrong) for _ in range(4)] == [401, 401, 401, 429]
+    assert _from(strict, other, key=wrong) == (429 if same else 401)
+    for _ in range(30):
+        _from(strict, one)
+    assert _from(strict, one) == 429
+    assert _from(strict, other) == (429 if same else 200)
+
+
+def test_a_rater_has_a_rate_from_wherever_and_an_address_one_for_its_raters(tmp_path, monkeypatch):
+    limits = Limits(rater_requests_per_second=1.0, raters_requests_per_second=3.0)
+    caller = Caller(tmp_path, limits=limits, public=True)
+    try:
+        arena, owner = caller.arena()
+        keys = [caller.rater(arena, owner) for _ in range(5)]
+        for key in keys:
+            _from(caller, "192.0.2.1", key=key)  # known from now on
+        now = time.monotonic()
+        monkeypatch.setattr(gates.time, "monotonic", lambda: now)
+        assert [_from(caller, f"192.0.2.{k}", key=keys[0]) for k in range(1, 13)] == [200] * 10 + [429] * 2, (
+            "one key, many addresses"
+        )
+        office = [_from(caller, "192.0.2.99", key=key) for key in keys[1:] for _ in range(10)]
+        assert office == [200] * 30 + [429] * 10, "many keys, one address"
+        assert _from(caller, "192.0.2.99") == 200, "who has no key has another rate"
+        assert _from(caller, "192.0.2.50", key=keys[4]) == 200, "who was refused for the address goes on from another"
+    finally:
+        caller.close()
+
+
+def test_one_raters_excess_is_not_its_offices(tmp_path, monkeypatch):
+    caller = Caller(tmp_path, limits=Limits(rater_requests_per_second=1.0, raters_requests_per_second=3.0), public=True)
+    try:
+        arena, owner = caller.arena()
+        keys = [caller.rater(arena, owner) for _ in range(2)]
+        for key in keys:
+            _from(caller, "192.0.2.1", key=key)
+        now = time.monotonic()
+        monkeypatch.setattr(gates.time, "monotonic", lambda: now)
+        assert [_from(caller, "192.0.2.9", key=keys[0]) for _ in range(60)].count(200) == 10
+        assert [_from(caller, "192.0.2.9", key=keys[1]) for _ in range(10)] == [200] * 10
+    finally:
+        caller.close()
+
+
+def test_one_address_takes_not_all_places(tmp_path):
+    """Requests that wait, of one address; another's are answered."""
+    caller = Caller(tmp_path, limits=Limits(waiting=10, waiting_per_address=4))
+    try:
+        gate, done = caller.app, threading.Event()
+
+        async def held(scope, receive, send):
+            await asyncio.to_thread(done.wait, 30)
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        site, gate.app = gate.app, held
+        with ThreadPoolExecutor(6) as threads:
+            waiting = [threads.submit(_from, caller, "192.0.2.1") for _ in range(4)]
+            while gate._inside.all < 4:
+                time.sleep(0.01)
+            assert _from(caller, "192.0.2.1") == 503
+            gate.app = site
+            assert _from(caller, "192.0.2.2") == 200
+            done.set()
+            assert [one.result() for one in waiting] == [200] * 4
+        assert gate._inside.all == 0
+    finally:
+        done.set()
+        caller.close()
 
 
 def test_joining_has_a_rate_in_public(strict):

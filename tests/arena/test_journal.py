@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from multiduel.arena import connect
-from multiduel.arena import events as log
-from multiduel.arena.errors import BrokenLog, NotFound, Unavailable
-from multiduel.arena.events import Event
+from multiduel.arena.domain import events as log
+from multiduel.arena.domain.errors import BrokenLog, NotFound, Unavailable
+from multiduel.arena.domain.events import Event
 from multiduel.arena.journal import ArenaRow, Secret, Snapshot, migrations
 from multiduel.inputs import BadInput
+from tests.arena.a_postgres import a_postgres, why_not
 
 
 def some_events(n: int, before: Event | None = None) -> list[Event]:
@@ -139,6 +140,67 @@ def test_sqlite_is_durable_when_it_says_done(tmp_path: Path) -> None:
     journal.close()
 
 
+def test_sqlite_is_durable_whatever_it_was_built_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some builds of SQLite come with another default, which loses the last commits in a power cut."""
+    honest = sqlite3.connect
+
+    def careless(*words: Any, **more: Any) -> Any:
+        connection = honest(*words, **more)
+        connection.execute("PRAGMA synchronous=OFF")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", careless)
+    journal = connect(tmp_path / "a.db")
+    for _ in range(2):
+        assert journal.query("PRAGMA synchronous") == [(2,)], "FULL"  # type: ignore[attr-defined]
+        with pytest.raises(Unavailable):
+            journal.query("SELECT nothing")  # type: ignore[attr-defined]  # the next one gets a new connection
+    journal.close()
+
+
+def test_postgresql_is_durable_whatever_its_default(postgres: Any) -> None:
+    import psycopg
+
+    from tests.arena.conftest import new_database
+
+    url = new_database(postgres)
+    with psycopg.connect(url, autocommit=True) as connection:
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("off",), "so it is for others"
+    journal = connect(url)
+    begin(journal, some_events(1))
+    for _ in range(2):
+        assert journal.query("SHOW synchronous_commit") == [("on",)]  # type: ignore[attr-defined]
+        with pytest.raises(Unavailable):
+            journal.query("SELECT nothing")  # type: ignore[attr-defined]  # the next one gets a new connection
+    with journal.transaction("a") as transaction:
+        assert journal.run(transaction._connection, "SHOW synchronous_commit") == [("on",)]  # type: ignore[attr-defined]
+    journal.close()
+
+
+@pytest.mark.parametrize(("setting", "said"), [("fsync", "lose acknowledged votes"), ("full_page_writes", "never tears a page")])
+def test_a_postgresql_that_loses_commits_in_a_power_cut_is_not_trusted(
+    setting: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    if why_not():
+        pytest.skip(why_not())
+    import psycopg
+
+    with a_postgres() as server:
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute(f"ALTER SYSTEM SET {setting} = off")
+        server.crash()
+        server.start()
+        if setting == "fsync":
+            with pytest.raises(Unavailable, match=said):
+                connect(server.url)
+        else:
+            connect(server.url).close()
+            assert said in caplog.text
+
+
 def test_an_altered_event_is_noticed() -> None:
     events = some_events(3)
     for field, value in (("at", "2026"), ("kind", "paused"), ("text", "{}"), ("number", 7), ("hash", "0" * 64)):
@@ -243,8 +305,9 @@ def test_an_older_database_is_migrated_and_keeps_its_events(tmp_path: Path, monk
     journal = connect(path)
     begin(journal, some_events(2))
     journal.close()
-    monkeypatch.setattr(migrations, "VERSION", 2)
-    monkeypatch.setitem(migrations.MIGRATIONS, 2, (("CREATE TABLE more (x {integer})",), {"sqlite": ()}))
+    later = migrations.VERSION + 1
+    monkeypatch.setattr(migrations, "VERSION", later)
+    monkeypatch.setitem(migrations.MIGRATIONS, later, (("CREATE TABLE more (x {integer})",), {"sqlite": ()}))
     again = connect(path)
     assert again.events("a") == some_events(2)
     assert again.query("SELECT * FROM more") == []  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multiduel.arena.options import (
+from multiduel.arena.domain.options import (
     MOST_MEDIA,
     MOST_OPTIONS,
     MOST_TEXT,

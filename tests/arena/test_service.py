@@ -39,7 +39,7 @@ from multiduel.arena import (
     VoteLine,
     connect,
 )
-from multiduel.arena.ballots import normal, wins_of
+from multiduel.arena.domain.ballots import normal, wins_of
 from multiduel.inputs import BadInput
 from tests.arena.play import Clock, an_arena, full_disk, options, running, ticket_for
 
@@ -287,7 +287,7 @@ def test_contexts_take_turns_and_options_show_what_belongs_to_them(service: Serv
         assert ticket.context is not None
         seen[ticket.context] += 1
         c = int(ticket.context[1:]) - 1
-        assert service.question(ticket.id) == f"question {c}"
+        assert service.info(arena).contexts[c]["text"] == f"question {c}"
         for position, option in enumerate(ticket.options):
             assert service.content(ticket.id, position).data == f"content {option[1:]} in {c}".encode()
         service.do(Vote(ticket.id, RANKED))
@@ -397,7 +397,7 @@ def held_up(service: Service, arena: str) -> Iterator[None]:
     """What is submitted inside waits, and then shares a transaction."""
     with service.look(arena):
         service.submit(Open(arena))  # taken by the writer, which then waits for the lock
-        while service._waiting:
+        while service._writers.waits():
             threading.Event().wait(0.001)
         yield
 
@@ -459,11 +459,11 @@ def test_a_commit_whose_answer_was_lost_is_found_again(service: Service, monkeyp
 
 
 def test_a_fault_of_ours_in_one_command_harms_no_other(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    from multiduel.arena import decisions
+    from multiduel.arena.service import handlers
 
     arena, (rater, other) = an_arena(service)
     ticket = ticket_for(service, arena, rater, "1")
-    monkeypatch.setitem(decisions._HANDLERS, Undo, lambda decider, command: 1 // 0)
+    monkeypatch.setitem(handlers.HANDLERS, Undo, lambda decision, command: 1 // 0)
     with held_up(service, arena):
         futures = [
             service.submit(command) for command in (Vote(ticket.id, RANKED), Undo(arena, rater, "1"), Ask(arena, other, "1"))
@@ -498,7 +498,7 @@ def test_after_close_nothing_is_taken(tmp_path: Path) -> None:
     service.close()
     with pytest.raises(Unavailable, match="closed"):
         service.do(Create("x", Settings(), options(2)))
-    assert not [thread for thread in threading.enumerate() if thread.name == "arena-writer" and thread is service._writer]
+    assert not [writer for writer in service._writers._writers if writer.thread.is_alive()]
 
 
 # ---- files
@@ -592,7 +592,7 @@ def test_settings_are_checked() -> None:
 
 
 def test_snapshots_come_in_idle_moments_and_arenas_leave_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from multiduel.arena import service as module
+    from multiduel.arena.service import service as module
 
     for name, value in (("SNAPSHOT_AFTER", 2), ("IDLE", 0.01), ("MOST_IN_MEMORY", 2)):
         monkeypatch.setattr(module, name, value)
@@ -612,7 +612,7 @@ def test_snapshots_come_in_idle_moments_and_arenas_leave_memory(tmp_path: Path, 
 
 
 def test_the_writer_outlives_a_snapshot_that_cannot_be_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from multiduel.arena import service as module
+    from multiduel.arena.service import service as module
 
     def fails(state: Any) -> Any:
         raise MemoryError

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.arena.a_postgres import a_postgres, why_not
+from tests.arena.torture import faults
 from tests.arena.torture.full_disk import a_small_disk, fill
+from tests.arena.torture.going_back import go_back
+from tests.arena.torture.jumping import jump
 from tests.arena.torture.killing import torture
+from tests.arena.torture.pausing import pause
 
 pytestmark = pytest.mark.xdist_group("torture")  # one after the other: they need the machine
 
@@ -53,3 +57,53 @@ def test_a_full_disk_is_said_and_costs_nothing(tmp_path: Path) -> None:
         problems, happened = fill(tmp_path / "disk", enlarge)
     assert not problems, problems
     assert happened["when_full"] >= 10 and happened["after"] >= 50, happened
+
+
+def test_faults_by_plan_lose_nothing_and_count_nothing_twice(db: str) -> None:
+    """Some operations of a short session on the database; ``make torture`` has all."""
+    outcome = faults.run_faults(db, votes=3, every=16)
+    assert not outcome.problems, outcome
+    assert {"SELECT", "COMMIT", "ROLLBACK"} <= set(outcome.failed), outcome
+    inserts = faults.run_faults(db, votes=3, every=5, only="INSERT")
+    assert not inserts.problems and inserts.failed["INSERT"] >= 3, inserts
+
+
+def test_the_answer_to_every_commit_is_lost_once(db: str) -> None:
+    outcome = faults.run_faults(db, votes=3, how=("after",), only="COMMIT")
+    assert not outcome.problems, outcome
+    assert set(outcome.failed) == {"COMMIT"} and outcome.failed["COMMIT"] >= 10, outcome
+
+
+@pytest.mark.parametrize("sabotage", sorted(faults.SABOTAGED))
+def test_faults_by_plan_find_out_a_service_that_breaks_a_promise(tmp_path: Path, sabotage: str) -> None:
+    how, found = faults.SABOTAGED[sabotage]
+    with how():
+        outcome = faults.run_faults(str(tmp_path / "arena.db"), votes=3, only="COMMIT", most_problems=40)
+    assert any(found in problem for problem in outcome.problems), outcome
+
+
+def test_a_clock_that_jumps_is_said_and_costs_nothing(tmp_path: Path) -> None:
+    problems, happened = jump(tmp_path, votes=15, jumps=(3650 * 86_400, 0))
+    assert not problems and happened["marked"] == 1, (problems, happened)
+
+
+def test_a_server_that_ignores_a_jump_back_is_found_out(tmp_path: Path) -> None:
+    problems, _ = jump(tmp_path, votes=15, jumps=(3650 * 86_400, 0), sabotage="dates-no-event-before-the-last")
+    assert any("the dates are not" in problem for problem in problems), problems
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+def test_a_server_that_pauses_with_the_lock_is_taken_over() -> None:
+    with a_postgres() as postgres:
+        problems, happened = pause(postgres.url, pauses=1, votes=20)
+    assert not problems and happened["pauses"] == 1, (problems, happened)
+
+
+def test_a_database_that_goes_back_is_said_and_nothing_is_acknowledged_on_it(tmp_path: Path) -> None:
+    problems, happened = go_back("sqlite", tmp_path, votes=30, patience=3.0)
+    assert not problems and happened["lost"] >= 20, (problems, happened)
+
+
+def test_a_server_that_ignores_that_its_database_went_back_is_found_out(tmp_path: Path) -> None:
+    problems, _ = go_back("sqlite", tmp_path, votes=30, patience=3.0, sabotage="ignores-that-the-database-went-back")
+    assert any("raters were not told what happened" in problem for problem in problems), problems

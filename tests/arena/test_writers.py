@@ -6,8 +6,8 @@ import random
 import threading
 
 from multiduel.arena import AdmitRater, Ask, Conflict, Create, Open, Service, Settings, Ticket, Undo, Vote, connect
-from multiduel.arena.replay import fold
-from multiduel.arena.verify import verify
+from multiduel.arena.files.verify import verify
+from tests.arena.folding import fold
 from tests.arena.play import options
 
 WRITERS, VOTES = 8, 25

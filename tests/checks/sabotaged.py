@@ -19,7 +19,7 @@ import numpy as np
 
 from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import uniform
 
 NONE, REPEATS, OUT_OF_RANGE, IGNORES, CONSTANT, LOSERS, LOWEST, LEANS, WRAPS = range(9)
@@ -60,16 +60,16 @@ class State(NamedTuple):
     recent: np.ndarray  # f8[5]
 
 
-@init.implement(Params)
-def start(params, n_arms, rng):
+@implement(Params)
+def init(params, n_arms, rng):
     if params.fault == GLOBAL:
         np.random.random()
     kind = np.int32 if params.fault == TYPES and n_arms < 5 else np.int64
     return State(np.zeros((n_arms, n_arms)), np.zeros(n_arms, kind), np.array([-1, 0, 0]), np.zeros(5))
 
 
-@valid.implement(Params)
-def sound(params, state, n_arms, round):
+@implement(Params)
+def valid(params, state, n_arms, round):
     fields = {
         "W": validity.tally(state.W),
         "pool": validity.SCRATCH,
@@ -81,8 +81,8 @@ def sound(params, state, n_arms, round):
     return fields
 
 
-@ask.implement(Params)
-def choose(params, state, rng, round, limit, slate):
+@implement(Params)
+def ask(params, state, rng, round, limit, slate):
     pool, B, fault = state.pool, state.B, params.fault
     K = pool.shape[0]
     m = params.slate_size
@@ -115,8 +115,8 @@ def choose(params, state, rng, round, limit, slate):
     return m, min(limit, 50) if fault == TOO_FAR else 1
 
 
-@tell.implement(Params)
-def learn(params, state, rng, round, slate, wins):
+@implement(Params)
+def tell(params, state, rng, round, slate, wins):
     if params.fault == IGNORES:
         return
     if params.fault == CHOKES:
@@ -131,8 +131,8 @@ def learn(params, state, rng, round, slate, wins):
                 state.W[slate[a], slate[b]] += wins[a, b]
 
 
-@recommend.implement(Params)
-def bet(params, state):
+@implement(Params)
+def recommend(params, state):
     if params.fault == CONSTANT:
         return 0
     if params.fault == CHANGES:

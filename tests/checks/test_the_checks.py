@@ -8,9 +8,9 @@ import pytest
 
 from multiduel import BadInput, checks
 from multiduel.checks import plain
-from multiduel.engine.policy import Policy
-from multiduel.engine.registry import POLICIES
-from multiduel.kernels.dispatch import JIT
+from multiduel.engine.registry.registry import POLICIES
+from multiduel.engine.session.policy import Policy
+from multiduel.kernels.compiler.dispatch import JIT
 from tests.checks.sabotaged import EXPLORE, FAULTS, SPEC
 from tests.naive.stream import NaiveStream
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sys
 
 import pytest
 from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel import cli
-from multiduel.cli import lab as lab_cli
-from multiduel.cli.lab import pace, progress_line
-from multiduel.engine import figures
+from multiduel.display import regret_figures
 from multiduel.lab.paper import panels, stand_in
 
 SMALL = """
@@ -42,7 +38,7 @@ def file(tmp_path):
 @pytest.fixture
 def no_figures(monkeypatch):
     """Drawing takes its time; two tests look at what is drawn."""
-    monkeypatch.setattr(figures, "small_multiples", lambda *args, **options: None)
+    monkeypatch.setattr(regret_figures, "small_multiples", lambda *args, **options: None)
 
 
 def call(*args: object):
@@ -137,29 +133,6 @@ def test_refused(file, tmp_path):
     assert "Did you mean 'uniform'?" in refused("run", file)
     file.write_text("horizon = = 3")
     assert "is not TOML" in refused("run", file) and "line 1" in refused("run", file)
-
-
-def test_a_line_of_progress_only_for_who_watches(monkeypatch):
-    class Screen(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    screen = Screen()
-    with progress_line("quiet") as update:
-        assert update is None
-    monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(lab_cli.time, "monotonic", iter([0.0, 1.0, 2.0]).__next__)
-    with progress_line("panel-a") as update:
-        update(1e6, 2e6)
-        update(2e6, 2e6)
-    assert screen.getvalue().rstrip().count("panel-a") >= 1
-    assert "1 million rounds/s, 2 s" in screen.getvalue()
-
-
-def test_pace():
-    assert pace(0, 10, 1) == ""
-    assert pace(50, 100, 1) == "50 rounds/s, 1 s left"
-    assert pace(1e9, 4e9, 3600) == "278 thousand rounds/s, 3 h 0 min left"
 
 
 def test_labels_and_titles_are_text_and_no_markup_or_formula(file, tmp_path):

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from multiduel.kernels.contract import PolicySpec, ask, init, recommend, seats, tell, use_features
+from multiduel.kernels.contract import PolicySpec, implement
 
 
 class Params(NamedTuple):
@@ -24,13 +24,13 @@ def silent(*script: Any) -> State:
     return State(list(script), [], [], [], [0], [])
 
 
-@init.implement(Params)
-def start(params, n_arms, rng):
+@implement(Params)
+def init(params, n_arms, rng):
     return silent(((0, 1), 1))
 
 
-@ask.implement(Params)
-def obey(params, state, rng, round, limit, slate):
+@implement(Params)
+def ask(params, state, rng, round, limit, slate):
     state.asked.append((int(round), int(limit)))
     assert len(state.asked) <= 1000, "it is asked without end"
     arms, rounds, *taken = state.script.pop(0) if len(state.script) > 1 else state.script[0]
@@ -39,23 +39,23 @@ def obey(params, state, rng, round, limit, slate):
     return len(arms), min(rounds, limit)
 
 
-@seats.implement(Params)
-def take_seats(params, state, place):
+@implement(Params)
+def seats(params, state, place):
     return state.seated[place]
 
 
-@tell.implement(Params)
-def listen(params, state, rng, round, slate, wins):
+@implement(Params)
+def tell(params, state, rng, round, slate, wins):
     state.heard.append((round, slate.tolist(), wins.tolist()))
 
 
-@recommend.implement(Params)
-def bet(params, state):
+@implement(Params)
+def recommend(params, state):
     return state.bet[0]
 
 
-@use_features.implement(Params)
-def look(params, state, features):
+@implement(Params)
+def use_features(params, state, features):
     state.features.append(features.tolist())
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from multiduel.authoring import PolicySpec, ask, init, most_winning, recommend, tell, valid, validity
+from multiduel.authoring import implement, PolicySpec, most_winning, validity
 
 
 class Params(NamedTuple):
@@ -16,33 +16,33 @@ class State(NamedTuple):
     W: np.ndarray
 
 
-@init.implement(Params)
-def start(params, n_arms, rng):
+@implement(Params)
+def init(params, n_arms, rng):
     return State(np.zeros((n_arms, n_arms)))
 
 
-@valid.implement(Params)
-def sound(params, state, n_arms, round):
+@implement(Params)
+def valid(params, state, n_arms, round):
     return {"W": validity.tally(state.W)}
 
 
-@ask.implement(Params)
-def choose(params, state, rng, round, limit, slate):
+@implement(Params)
+def ask(params, state, rng, round, limit, slate):
     K = state.W.shape[0]
     slate[0] = round % K
     slate[1] = (round + 1) % K
     return 2, 1
 
 
-@tell.implement(Params)
-def learn(params, state, rng, round, slate, wins):
+@implement(Params)
+def tell(params, state, rng, round, slate, wins):
     for a in range(slate.shape[0]):
         for b in range(slate.shape[0]):
             state.W[slate[a], slate[b]] += wins[a, b]
 
 
-@recommend.implement(Params)
-def bet(params, state):
+@implement(Params)
+def recommend(params, state):
     return most_winning(state.W)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import registry
-from multiduel.engine.blame import blamed, guarded, refuse_arm, refuse_slate, seats_of
-from multiduel.engine.outside import load
+from multiduel.engine.registry import registry
+from multiduel.engine.registry.plugin_errors import blamed, guarded, refuse_arm, refuse_slate, seats_of
+from multiduel.engine.registry.plugins import load
 from multiduel.kernels.contract import PolicySpec
 from tests.engine.own_policy import TEXT
 
@@ -25,7 +25,8 @@ def theirs(tmp_path, monkeypatch):
 
 
 def line(function):
-    return TEXT.splitlines().index(f"@{function}.implement(Params)") + 1
+    """Number the line of a function's decorator, where Python says that the function begins."""
+    return next(number for number, text in enumerate(TEXT.splitlines()) if text.startswith(f"def {function}("))
 
 
 def test_how_many_arms_a_slate_may_hold(theirs):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import worlds
-from multiduel.engine.closing import REMEMBERED, Closing, Watched
-from multiduel.engine.snapshots import pack
-from multiduel.engine.worlds import answered_by
+from multiduel.engine.session.snapshots import pack
+from multiduel.engine.simulation import worlds
+from multiduel.engine.simulation.rankings import answered_by
 from multiduel.inference import Tally
 from multiduel.kernels.contract import ask, compare, init, recommend, seats, tell, use_features, valid
 from multiduel.kernels.evidence import weighed
 from multiduel.policies import challengers, uniform
+from multiduel.policies.wrappers import REMEMBERED, Closing, Watched
 from tests.engine import obedient
 
 EASY = md.from_utilities([1.2, 0.3, 0.0, -0.2, -0.4], link="logit")

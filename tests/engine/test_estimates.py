@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine.bars import watching
-from multiduel.engine.fingerprints import modules_behind
+from multiduel.engine.registry.fingerprints import modules_behind
 from multiduel.inference import Tally, pair_intervals
 
 
@@ -39,9 +38,3 @@ def test_the_modules_behind_a_policy_are_its_own_and_its_machines():
     assert {"multiduel.machines.ucb", "multiduel.machines.kl_ucb", "multiduel.machines.thompson"} <= set(behind)
     assert "multiduel.machines.lucb" in behind
     assert "multiduel.machines.lucb" not in modules_behind("sparring")
-
-
-@pytest.mark.parametrize("progress", [None, False])
-def test_no_bar(progress):
-    with watching(progress, "x") as update:
-        assert update is None

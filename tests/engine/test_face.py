@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import struct
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -14,9 +12,7 @@ from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel.cli import app
-from multiduel.engine import frames
-from multiduel.engine.bars import watching
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
 
 PROBLEM = md.synthetic(5)
 OPTIONS = {"horizon": 200, "runs": 3, "threads": 1, "seed": 2}
@@ -28,17 +24,17 @@ def results():
 
 
 def test_policies_is_a_table_with_filters():
-    everything = md.policies()
+    everything = md.catalogue()
     assert {spec.name for spec in everything} == set(POLICIES)
-    assert all(spec.slate == "any" and not spec.anytime for spec in md.policies(slate="any", anytime=False))
-    assert md.policies("sparring").names == [name for name in everything.names if "sparring" in name]
-    assert all("Condorcet" in spec.assumes for spec in md.policies(assumes="condorcet")) and md.policies(assumes="condorcet")
-    assert md.policies(features=True).names == ["kernel-self-sparring"]
-    assert "<td>rucb</td>" in md.policies("rucb")._repr_html_() and repr(md.policies("rucb")).startswith("policy")
+    assert all(spec.slate == "any" and not spec.anytime for spec in md.catalogue(slate="any", anytime=False))
+    assert md.catalogue("sparring").names == [name for name in everything.names if "sparring" in name]
+    assert all("Condorcet" in spec.assumes for spec in md.catalogue(assumes="condorcet")) and md.catalogue(assumes="condorcet")
+    assert md.catalogue(features=True).names == ["kernel-self-sparring"]
+    assert "<td>rucb</td>" in md.catalogue("rucb")._repr_html_() and repr(md.catalogue("rucb")).startswith("policy")
     with pytest.raises(md.BadInput, match="'slate' must be one of two, any"):
-        md.policies(slate="three")
-    with pytest.raises(md.BadInput, match="'anytime' of 'policies' must be True or False"):
-        md.policies(anytime="yes")
+        md.catalogue(slate="three")
+    with pytest.raises(md.BadInput, match="'anytime' of 'catalogue' must be True or False"):
+        md.catalogue(anytime="yes")
     from multiduel import policies
 
     assert md.policies is policies and policies.ALL, "the package is still there"
@@ -68,7 +64,15 @@ def test_of_a_list_all_is_refused_before_the_first_plays():
     shares = []
     with pytest.raises(md.BadInput, match="no policy 'nobody'"):
         md.simulate(["uniform", "nobody"], PROBLEM, progress=shares.append, **OPTIONS)
+    with pytest.raises(md.BadInput, match="'alpha' of 'rucb' must be"):
+        md.simulate(["uniform", ("rucb", {"alpha": -1})], PROBLEM, progress=shares.append, **OPTIONS)
     assert shares == []
+
+
+def test_progress_of_a_list_is_the_share_of_all():
+    shares = []
+    md.simulate(["uniform", "uniform"], PROBLEM, progress=shares.append, **OPTIONS)
+    assert shares == sorted(shares) and 0.5 in shares and shares[-1] == 1.0
 
 
 def test_they_show_themselves(results):
@@ -102,36 +106,14 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
         assert set(table["policy"]) == {"uniform"} and table["run"].max() == 2
         read = module.read_csv(tmp_path / "r.csv")
         assert (read["weak"].to_numpy() == table["weak"].to_numpy()).all()
-        cards = md.policies("rucb").to_frame(library)
+        cards = md.catalogue("rucb").to_frame(library)
         assert list(cards["policy"]) == ["multi-rucb", "rucb", "merge-rucb"] and bool(cards["anytime"].all())
-        assert md.policies("no such policy").to_frame(library).shape == (0, 9)
+        assert md.catalogue("no such policy").to_frame(library).shape == (0, 9)
     with pytest.raises(md.BadInput, match="'library' must be one of pandas, polars"):
         results.to_frame("excel")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(md.BadInput, match="A frame needs pandas or polars, not installed here"):
         results[0].to_frame()
-
-
-def test_a_file_holds_all_or_is_not_written(tmp_path, monkeypatch):
-    ragged = {"a": [1, 2], "b": [1]}
-    with pytest.raises(ValueError, match="shorter"):
-        frames.save(ragged, None, tmp_path / "r.csv")
-    with pytest.raises(ValueError, match="JSON compliant"):
-        frames.save({}, {"regret": np.nan}, tmp_path / "r.json")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(md.BadInput, match=r"A \.parquet file needs PyArrow, which is not installed"):
-        frames.save({"a": [1]}, None, tmp_path / "r.parquet")
-    assert not list(tmp_path.iterdir())
-
-
-def test_tables_for_a_notebook_and_a_terminal():
-    assert frames.html_table(["a"], [["<1>"]]) == (
-        "<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;1&gt;</td></tr></tbody></table>"
-    )
-    assert frames.html_table(["a"], [], caption="b & c").startswith("<table><caption>b &amp; c</caption><thead>")
-    assert frames.text_table(["a", "b"], [["long", 1], ["x", "yy"]]) == "a     b\nlong  1\nx     yy"
-    with pytest.raises(ValueError, match="shorter"):
-        frames.text_table(["a"], [["x", "under no head"]])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -154,45 +136,15 @@ def test_rows_of_a_frame_in_another_order_are_refused():
         md.from_matrix(frame.loc[["coffee", "tea"]])
 
 
-def test_progress_is_a_bar_or_a_function(capsys):
+def test_progress_is_a_bar_or_a_function(capsys, monkeypatch):
     shares = []
     md.simulate("uniform", PROBLEM, progress=shares.append, **OPTIONS)
     assert shares and shares[-1] <= 1.0
-    md.simulate("uniform", PROBLEM, progress=True, **OPTIONS)
-    assert "uniform" in capsys.readouterr().out
-    md.simulate(POLICIES["uniform"], PROBLEM, progress=True, **OPTIONS)
-    out = capsys.readouterr().out
-    assert "uniform" in out and "PolicySpec" not in out, "its name, not all of its card"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    md.simulate([POLICIES["uniform"], "rucb"], PROBLEM, progress=True, **OPTIONS)
+    assert "uniform, rucb" in capsys.readouterr().err, "their names"
     with pytest.raises(md.BadInput, match="must be True, False or a function"):
         md.simulate("uniform", PROBLEM, progress="yes", **OPTIONS)
-
-
-def test_a_bar_in_a_terminal_says_the_name_as_it_is_and_ends_full(capsys):
-    with watching(True, "mine[red].py") as watch:
-        watch(0.25)
-    assert re.fullmatch(r"mine\[red\]\.py \S+ 100% 0:00:00", capsys.readouterr().out.strip())
-
-
-def test_progress_in_a_notebook_is_one_display_that_is_updated(monkeypatch):
-    seen = []
-
-    class Shown:
-        def update(self, html):
-            seen.append(html)
-
-    def display(html, display_id):
-        seen.append(html)
-        return Shown() if display_id else None  # as IPython's
-
-    notebook = types.ModuleType("IPython.display")
-    notebook.HTML, notebook.display = str, display
-    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
-    monkeypatch.setitem(sys.modules, "IPython.display", notebook)
-    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    with watching(True, "a<b") as watch:
-        watch(0.25)
-    assert [html.partition(" value=")[2][:7] for html in seen] == ['"0.000"', '"0.250"', '"1.000"']
-    assert seen[-1].endswith(" 100% a&lt;b")
 
 
 def _curves(axes):

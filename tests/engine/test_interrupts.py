@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel.cli import terminal
-from multiduel.engine import runs
+from multiduel.engine.simulation import runs
 from multiduel.lab import threads
 from multiduel.lab.experiment import parse
 from multiduel.lab.task import task
@@ -133,7 +133,7 @@ def test_the_command_ends_although_a_thread_goes_on():
         "def endless(**options):\n"
         "    threading.Thread(target=time.sleep, args=(300,)).start()\n"
         "    raise KeyboardInterrupt\n"
-        "import multiduel.engine.suggest as module\n"
+        "import multiduel.engine.registry.suggest as module\n"
         "module.suggest = endless\n"
         "import sys; sys.argv = ['multiduel', 'suggest', '--arms', '5']\n"
         "cli.main()\n"
@@ -196,13 +196,13 @@ def test_a_second_ctrl_c_is_heard_after_the_first_was_swallowed(handler):
 
 def test_a_ctrl_c_that_was_swallowed_is_seen_by_whoever_waits(handler):
     def compiling():
-        with terminal.progress(["x"]) as bar:
-            bar("x")(0.0)
+        with terminal.progress("x") as update:
+            update(0.0)
             try:
                 signal.raise_signal(signal.SIGINT)
             except KeyboardInterrupt:
                 print("swallowed")
-            bar("x")(0.5)
+            update(0.5)
             print("never")
 
     result = CliRunner().invoke(command(compiling), ["compiling"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import policy as engine_policy
+from multiduel.engine.session import policy as engine_policy
 from multiduel.inference import bounded
 
 K, CONFIDENCE, EXPERIMENTS = 16, 0.8, 100

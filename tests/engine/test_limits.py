@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import policy as engine_policy
+from multiduel.engine.session import policy as engine_policy
 from multiduel.policies import ALL
 
 

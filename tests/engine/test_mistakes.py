@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import registry
-from multiduel.kernels.dispatch import JIT
-from multiduel.kernels.explain import FULL
+from multiduel.engine.registry import registry
+from multiduel.kernels.compiler.dispatch import JIT
+from multiduel.kernels.compiler.explain import FULL
 from tests.engine.own_policy import TEXT
 
 LINE = "slate[1] = (round + 1) % K"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine.outcomes import explain, wins_matrix
+from multiduel.engine.session.outcomes import explain, wins_matrix
 
 ARMS = (8, 3, 5, 0)
 

@@ -7,6 +7,7 @@ import importlib.machinery
 import importlib.metadata
 import os
 import pickle
+import re
 import sys
 import types
 from pathlib import Path
@@ -18,9 +19,9 @@ from typer.testing import CliRunner
 import multiduel as md
 from multiduel import authoring
 from multiduel.cli import app
-from multiduel.engine import outside, registry
+from multiduel.engine.registry import plugins, registry
+from multiduel.kernels.compiler.sources import code_hash
 from multiduel.kernels.contract import PolicySpec
-from multiduel.kernels.sources import code_hash
 from multiduel.lab import cluster, experiment, results, runner, task
 from tests.engine.own_policy import TEXT
 
@@ -36,7 +37,7 @@ def forgotten(tmp_path, monkeypatch):
     sys.path[:] = path
     registry.POLICIES.pop(NAME, None)
     for name in set(sys.modules) - modules:
-        if name.startswith((outside.PREFIX, "own_", "helper")):
+        if name.startswith((plugins.PREFIX, "own_", "helper")):
             del sys.modules[name]
 
 
@@ -60,17 +61,17 @@ def test_a_file_a_module_and_a_card_are_the_same_policy(own):
 
 
 def test_an_edited_file_is_loaded_again_and_a_helper_beside_it_is_found(own, tmp_path):
-    first = registry.find(f"{own}:SPEC")
-    assert registry.find(f"{own}:SPEC") is first
+    first = registry.find(f"{own}:SPEC", "typed")
+    assert registry.find(f"{own}:SPEC", "typed") is first
     before = code_hash(first.params.__module__)
     assert code_hash(first.params.__module__) == before
     (tmp_path / "helper_of_robin.py").write_text("STEP = 2\n")
     own.write_text(TEXT.replace("import numpy as np", "import helper_of_robin\nimport numpy as np", 1))
     os.utime(own, ns=(1, own.stat().st_mtime_ns + 10**9))
-    second = registry.find(f"{own}:SPEC")
+    second = registry.find(f"{own}:SPEC", "typed")
     assert second is not first and registry.POLICIES[NAME] is second
     assert code_hash(second.params.__module__) == code_hash(second.params.__module__) != before
-    assert [name for name, _ in outside.parcel(second).files] == ["own_robin.py", "helper_of_robin.py"]
+    assert [name for name, _ in plugins.parcel(second).files] == ["own_robin.py", "helper_of_robin.py"]
 
 
 @pytest.mark.parametrize(
@@ -114,56 +115,56 @@ def test_what_is_wrong_is_said_with_its_place(own, tmp_path, text, address, said
 
 def test_a_name_that_nobody_knows_says_how_to_name_ones_own():
     with pytest.raises(md.BadInput, match=r"no policy 'rucbb'. Did you mean 'rucb'.*path/to/file.py:SPEC"):
-        registry.find("rucbb")
+        registry.find("rucbb", "typed")
     with pytest.raises(md.BadInput, match="takes a PolicySpec"):
         md.register("rucb")
 
 
 def test_an_address_beside_a_folder():
-    assert outside.beside("own.py:SPEC", Path("/some/where")) == "/some/where/own.py:SPEC"
-    assert outside.beside("../own.py", Path("/some/where")) == "/some/own.py"
-    assert outside.beside("own.robins:SPEC", Path("/some/where")) == "own.robins:SPEC"
+    assert plugins.beside("own.py:SPEC", Path("/some/where")) == "/some/where/own.py:SPEC"
+    assert plugins.beside("../own.py", Path("/some/where")) == "/some/own.py"
+    assert plugins.beside("own.robins:SPEC", Path("/some/where")) == "own.robins:SPEC"
 
 
 def test_folders_are_looked_into_once(own, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in ("", str(tmp_path))])
     before = len(sys.path)
-    card = outside.load("own_robin:SPEC", PolicySpec)
-    assert sys.path[before:] == [os.getcwd()] and outside.load("own_robin:SPEC", PolicySpec) is card
+    card = plugins.load("own_robin:SPEC", PolicySpec)
+    assert sys.path[before:] == [os.getcwd()] and plugins.load("own_robin:SPEC", PolicySpec) is card
     assert sys.path[before:] == [os.getcwd()]
     sys.path[before:] = [""]  # the folder one works in, too
-    outside.load("own_robin:SPEC", PolicySpec)
+    plugins.load("own_robin:SPEC", PolicySpec)
     assert sys.path[before:] == [""]
     del sys.path[before:]
-    assert outside.load(str(own), PolicySpec).name == NAME
+    assert plugins.load(str(own), PolicySpec).name == NAME
     own.write_text(TEXT + "\n")
-    assert outside.load(str(own), PolicySpec).name == NAME
+    assert plugins.load(str(own), PolicySpec).name == NAME
     assert sys.path[before:] == [str(own.parent.resolve())]
 
 
 def test_a_file_that_fails_leaves_nothing_or_its_last_version(own):
     def modules():
-        return {name: module for name, module in sys.modules.items() if name.startswith(outside.PREFIX)}
+        return {name: module for name, module in sys.modules.items() if name.startswith(plugins.PREFIX)}
 
     none = modules()
     own.write_text("1 / 0\n")
     with pytest.raises(md.BadInput, match="division by zero"):
-        outside.load(str(own), PolicySpec)
+        plugins.load(str(own), PolicySpec)
     assert modules() == none
     own.write_text(TEXT)
-    outside.load(str(own), PolicySpec)
+    plugins.load(str(own), PolicySpec)
     loaded = modules()
     assert len(loaded) == len(none) + 1
     own.write_text("1 / 0\n")
     with pytest.raises(md.BadInput, match="division by zero"):
-        outside.load(str(own), PolicySpec)
+        plugins.load(str(own), PolicySpec)
     assert modules() == loaded
 
 
 def test_a_file_may_import_what_has_no_file(own, tmp_path):
     (tmp_path / "helper_space" / "inner").mkdir(parents=True)  # a namespace package: its __file__ is None
     own.write_text(TEXT.replace("import numpy as np", "import helper_space.inner\nimport numpy as np", 1))
-    assert outside.load(str(own), PolicySpec).name == NAME and "helper_space.inner" in sys.modules
+    assert plugins.load(str(own), PolicySpec).name == NAME and "helper_space.inner" in sys.modules
 
 
 def run_as(monkeypatch, own, name):
@@ -177,24 +178,24 @@ def run_as(monkeypatch, own, name):
 
 
 def test_where_another_process_finds_a_policy(own, monkeypatch):
-    by_file, by_name = outside.load(str(own), PolicySpec), outside.load("own_robin:SPEC", PolicySpec)
-    assert outside.address_of(by_file) == f"{own.resolve()}:SPEC"
-    assert outside.address_of(by_name) == "own_robin:SPEC" and outside.parcel(by_name).address == "own_robin"
+    by_file, by_name = plugins.load(str(own), PolicySpec), plugins.load("own_robin:SPEC", PolicySpec)
+    assert plugins.address_of(by_file) == f"{own.resolve()}:SPEC"
+    assert plugins.address_of(by_name) == "own_robin:SPEC" and plugins.parcel(by_name).address == "own_robin"
     with pytest.raises(md.BadInput, match="The card of 'round-robin' must have a name in own_robin, where its Params are"):
-        outside.address_of(dataclasses.replace(by_name))
+        plugins.address_of(dataclasses.replace(by_name))
     script = run_as(monkeypatch, own, "")
-    assert outside.address_of(script) == f"{own}:SPEC"
-    sent = outside.parcel(script)
-    assert sent == outside.Parcel(f"{outside.PREFIX}own_robin", "SPEC", (("own_robin.py", own.read_bytes()),))
-    assert outside.receive(sent).params.__module__ == sent.address
+    assert plugins.address_of(script) == f"{own}:SPEC"
+    sent = plugins.parcel(script)
+    assert sent == plugins.Parcel(f"{plugins.PREFIX}own_robin", "SPEC", (("own_robin.py", own.read_bytes()),))
+    assert plugins.receive(sent).params.__module__ == sent.address
     part = run_as(monkeypatch, own, "robins.own_robin")
-    assert outside.address_of(part) == "robins.own_robin:SPEC"
-    assert outside.parcel(part) == outside.Parcel("robins.own_robin", "SPEC")
+    assert plugins.address_of(part) == "robins.own_robin:SPEC"
+    assert plugins.parcel(part) == plugins.Parcel("robins.own_robin", "SPEC")
 
 
 def test_what_is_installed_is_not_sent(own, tmp_path):
     (tmp_path / "some.dist-info").mkdir()
-    assert outside.parcel(outside.load("own_robin:SPEC", PolicySpec)) == outside.Parcel("own_robin", "SPEC")
+    assert plugins.parcel(plugins.load("own_robin:SPEC", PolicySpec)) == plugins.Parcel("own_robin", "SPEC")
 
 
 def test_helpers_below_the_file_travel_with_it_and_no_others(own, tmp_path, monkeypatch):
@@ -204,18 +205,18 @@ def test_helpers_below_the_file_travel_with_it_and_no_others(own, tmp_path, monk
         path.parent.mkdir(parents=True)
         path.write_text("STEP = 1\n")
     sys.path.append(str(elsewhere))
-    monkeypatch.setattr(outside, "PACKAGE", home / "helper_ours")  # where multiduel is, which workers have
+    monkeypatch.setattr(plugins, "PACKAGE", home / "helper_ours")  # where multiduel is, which workers have
     imports = "import helper_far\nimport helper_robins.inner.most.near\nimport helper_ours.kernel\nimport numpy as np"
     (home / own.name).write_text(TEXT.replace("import numpy as np", imports, 1))
-    sent = outside.parcel(outside.load(str(home / own.name), PolicySpec))
+    sent = plugins.parcel(plugins.load(str(home / own.name), PolicySpec))
     assert [name for name, _ in sent.files] == ["own_robin.py", "helper_robins/__init__.py", "helper_robins/inner/most/near.py"]
-    for name in [name for name in sys.modules if name.startswith(("helper_robins", outside.PREFIX))]:
+    for name in [name for name in sys.modules if name.startswith(("helper_robins", plugins.PREFIX))]:
         del sys.modules[name]
     package.unlink()
     near.unlink()
-    card = outside.receive(sent)
+    card = plugins.receive(sent)
     unpacked = Path(sys.modules["helper_robins.inner.most.near"].__file__)
-    assert not unpacked.is_relative_to(tmp_path) and sys.modules["helper_robins"].STEP == 1 and outside.receive(sent) is card, (
+    assert not unpacked.is_relative_to(tmp_path) and sys.modules["helper_robins"].STEP == 1 and plugins.receive(sent) is card, (
         "unpacked once"
     )
 
@@ -245,6 +246,8 @@ def test_experiments_name_files_beside_them_and_reports_need_none(own, tmp_path)
     moved.unlink()
     again = results.read(tmp_path / "out" / "some")
     assert (again.lines[0].final == expected.final).all()
+    cited = CliRunner().invoke(app, ["cite", str(tmp_path / "out" / "some"), "rucb"])
+    assert "% 'round-robin' is a plug-in: name it too, as path/to/file.py:SPEC" in cited.stdout and "@" in cited.stdout
 
 
 def test_another_process_gets_the_file(own, tmp_path):
@@ -256,20 +259,20 @@ def test_another_process_gets_the_file(own, tmp_path):
     spec = registry.POLICIES.pop(NAME)
     del sys.modules[spec.params.__module__]
     own.unlink()
-    outside._loaded.clear()
+    plugins._loaded.clear()
     there = task.play(sent)
     assert registry.POLICIES[NAME] is not spec
     assert (there.final == here.final).all()
 
 
 def test_a_module_that_workers_lack_is_a_sentence():
-    sent = outside.Parcel("no_such_package.policies", "SPEC")
+    sent = plugins.Parcel("no_such_package.policies", "SPEC")
     with pytest.raises(md.BadInput, match=r"no module 'no_such_package'.*Install its package where the workers are"):
-        outside.receive(sent)
-    ours = outside.Parcel("multiduel.policies.rucb", "SPECK")
+        plugins.receive(sent)
+    ours = plugins.Parcel("multiduel.policies.rucb", "SPECK")
     with pytest.raises(md.BadInput, match="another version"):
-        outside.receive(ours)
-    assert outside.parcel(registry.find("rucb")) is None
+        plugins.receive(ours)
+    assert plugins.parcel(registry.find("rucb")) is None
     assert cluster.KEPT
 
 
@@ -280,7 +283,7 @@ def test_what_was_typed_in_cannot_travel_and_is_never_taken_from_the_cache(monke
     card: PolicySpec = module.SPEC
     assert card.params.__module__ == "own_cell"
     with pytest.raises(md.BadInput, match="typed in"):
-        outside.parcel(card)
+        plugins.parcel(card)
     assert code_hash("own_cell") != code_hash("own_cell")
     with pytest.raises(TypeError, match="implemented for Params already"):
         authoring.ask.implement(module.Params)(lambda params, state, rng, round, limit, slate: (1, 1))
@@ -297,7 +300,7 @@ class Offered:
 
 
 def test_installed_packages_offer_policies_and_a_broken_one_is_a_warning(own, monkeypatch):
-    card = outside.load(f"{own}:SPEC", PolicySpec)
+    card = plugins.load(f"{own}:SPEC", PolicySpec)
     points = [Offered(NAME, lambda: card), Offered("broken", lambda: 1 / 0), Offered("odd", lambda: 3)]
     points += [Offered("bent", lambda: 1 / 0, "robins")]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points if group == "multiduel.policies" else [])
@@ -308,9 +311,40 @@ def test_installed_packages_offer_policies_and_a_broken_one_is_a_warning(own, mo
             pytest.warns(RuntimeWarning, match=r"'broken' of the package '\?'.*division by zero"),
             pytest.warns(RuntimeWarning, match="'bent' of the package 'robins'.*division by zero"),
         ):
-            assert registry.find(NAME) is card
+            assert registry.find(NAME, "typed") is card
         assert registry._installed() == [card]
         assert NAME in CliRunner().invoke(app, ["policies"]).stdout
+    finally:
+        registry._installed.cache_clear()
+
+
+def test_a_plugin_is_loaded_without_the_other_packages(own, monkeypatch):
+    card = plugins.load(f"{own}:SPEC", PolicySpec)
+    points = [Offered("other", lambda: pytest.fail("this was not typed")), Offered("robin", lambda: card)]
+    points += [Offered("broken", lambda: 1 / 0), Offered("odd", lambda: 3)]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points if group == "multiduel.policies" else [])
+    assert registry.load_plugin("robin") is card and registry.find(NAME) is card
+    assert registry.load_plugin(NAME) is card and registry.load_plugin("ucb") is registry.MACHINES["ucb"], "known already"
+    for name, said in (
+        ("robni", "There is no plug-in 'robni'. Did you mean 'robin'? Installed packages offer: broken, odd, other, robin; "),
+        ("broken", "the plug-in 'broken' cannot be loaded: ZeroDivisionError"),
+        ("odd", "The plug-in 'odd' must be a PolicySpec or a MachineSpec. Got a int."),
+    ):
+        with pytest.raises(md.BadInput, match=re.escape(said)):
+            registry.load_plugin(name)
+
+
+def test_a_pickle_may_name_an_installed_policy_and_a_snapshot_may_not(own, monkeypatch):
+    card = plugins.load(f"{own}:SPEC", PolicySpec)
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Offered(NAME, lambda: card)])
+    registry._installed.cache_clear()
+    try:
+        policy = md.make(NAME, n_arms=3, seed=1)
+        pickled, saved = pickle.dumps(policy), policy.snapshot()
+        del registry.POLICIES[NAME]
+        with pytest.raises(md.BadInput, match=f"There is no registered policy '{NAME}'"):
+            md.restore(saved)
+        assert pickle.loads(pickled).ask() == policy.ask()
     finally:
         registry._installed.cache_clear()
 

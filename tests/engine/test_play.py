@@ -5,29 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from multiduel.engine.play import (
-    EVENTS,
-    FAULT,
-    MARK,
-    ROUND,
-    STRETCH,
-    BlockMatrix,
+from multiduel.engine.session.rounds import (
     Duel,
-    Matrix,
-    Opponent,
-    Pace,
-    Record,
     any_positive,
     ask_once,
-    faulty,
     observe_pairs,
     observe_slate,
-    play,
     recommend_once,
     sensible,
-    sides,
     tell_once,
 )
+from multiduel.engine.simulation.play import EVENTS, FAULT, MARK, ROUND, STRETCH, Opponent, Pace, Record, faulty, play
+from multiduel.engine.simulation.worlds import BlockMatrix, Matrix, sides
 from multiduel.kernels.contract import FOREVER, compare
 from multiduel.kernels.evidence import no_answers
 from tests.engine.obedient import Params, silent

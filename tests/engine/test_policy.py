@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
 from multiduel.kernels.contract import PolicySpec, ask, init, recommend, tell
 
 

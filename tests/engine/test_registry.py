@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import registry
-from multiduel.engine.closing import Closing
+from multiduel.engine.registry import registry
 from multiduel.kernels.contract import FOREVER, MachineSpec, Parameter, PolicySpec
 from multiduel.machines import lucb, ucb
 from multiduel.policies import challengers
+from multiduel.policies.wrappers import Closing
 
 
 class Mine(NamedTuple):
@@ -88,8 +88,11 @@ def test_packages_that_offer_a_name_that_is_taken_do_no_harm(monkeypatch):
     monkeypatch.setattr(importlib.metadata, "entry_points", points)
     registry._installed.cache_clear()
     try:
-        assert registry.find("rucb") is rucb and not asked, "packages are loaded only for a name that is not known here"
-        assert registry.find("mine") is CARD and asked
+        assert registry.find("rucb", "typed") is rucb and not asked, "packages are loaded only for a name that is not known here"
+        with pytest.raises(md.BadInput, match="There is no registered policy 'mine'"):
+            registry.find("mine")
+        assert not asked, "a name in data loads none"
+        assert registry.find("mine", "typed") is CARD and asked
         assert registry.known_policies()["rucb"] is rucb and registry.MACHINES["ucb"] is machine
     finally:
         registry._installed.cache_clear()
@@ -132,7 +135,7 @@ def test_machines_by_name_and_as_their_params():
     must = "'machine' of 'sparring' must be one of ucb, kl-ucb, thompson"
     for wrong, got in (
         ("kl-ubc", r"'kl-ubc'\. Did you mean 'kl-ucb'\?"),
-        (lucb.Params(), r"Params\(epsilon"),
+        (lucb.LUCB(), r"LUCB\(epsilon"),
         ((1, 2), r"\(1, 2\)\.$"),
         (3, r"3\.$"),
         (["ucb"], r"\['ucb'\]\.$"),

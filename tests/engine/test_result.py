@@ -1,5 +1,6 @@
 """The numbers of a result, worked out by hand; and a result of a single run, that has no spread."""
 
+import dataclasses
 import json
 import math
 
@@ -7,8 +8,8 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine.play import KINDS
-from multiduel.engine.result import Result, Settlement
+from multiduel.engine.simulation.play import KINDS
+from multiduel.engine.simulation.result import Result, Settlement, mean_interval
 
 
 def result(runs, settlement=None):
@@ -47,10 +48,41 @@ def test_the_interval_is_students():
     assert (low[1], high[1]) == (pytest.approx(3.0), pytest.approx(5.0))
 
 
+def test_the_interval_of_a_mean_is_of_each_column_and_symmetric():
+    low, high = mean_interval(np.array([[0.0, 5.0], [2.0, 5.0]]))
+    assert [low[0], high[0]] == pytest.approx([1.0 - 12.7062047, 1.0 + 12.7062047])  # Student's t with 1 degree of freedom
+    assert (low[1], high[1]) == (5.0, 5.0)
+    assert [float(bound) for bound in mean_interval(np.array([3.0]))] == [-math.inf, math.inf]
+
+
+def test_a_summary_has_the_numbers_of_the_last_checkpoint():
+    shown = result(3).summary("weak", name="mine")
+    assert (shown.name, shown.problem, shown.slate_size, shown.runs, shown.mean) == ("mine", "four", 2, 3, 5.0)
+    assert shown.std == pytest.approx(2.0) and shown.quantiles == pytest.approx((3.2, 5.0, 6.8))
+    assert shown.interval == tuple(bound[-1] for bound in result(3).interval(kind="weak"))
+    assert shown.winner_found is None and result(3).summary(winners=[0, 2]).winner_found == 1.0
+    won = dataclasses.replace(result(4), problem={"n_arms": 4, "label": "four", "winner": 1}, recommended=np.array([1, 0, 1, 1]))
+    assert won.summary().winner_found == 0.75 and (won.summary().seconds, won.summary().compile_seconds) == (0.1, 0.2)
+
+
+def test_a_curve_has_the_interval_of_the_mean_at_each_checkpoint():
+    curve = result(3).curve("strong", dashed=True)
+    assert (curve.name, curve.policy, curve.runs, curve.end, curve.dashed, curve.thick) == (
+        "uniform",
+        "uniform",
+        3,
+        1000,
+        True,
+        False,
+    )
+    assert (curve.regret == result(3).regrets["strong"]).all()
+    assert (np.array([curve.low, curve.high]) == np.array(result(3).interval(kind="strong"))).all()
+
+
 def test_a_single_run_shows_no_interval():
     assert repr(result(1)) == "Result('uniform' on four: m = 2, T = 1,000, 1 runs, mean regret 1)"
     assert repr(result(2)).endswith(", 2 runs, mean regret 2 (95%: 0 to 14.71))")
-    assert [row[-1] for row in md.Results([result(1), result(2)]).rows()] == ["-", "0 to 14.71"]
+    assert [row[-1] for row in md.Results([result(1), result(2)]).table().rows] == ["-", "0 to 14.71"]
 
 
 @pytest.mark.parametrize("ask", [Result.quantile, Result.interval])

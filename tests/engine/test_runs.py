@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import registry, runs
-from multiduel.engine.play import KINDS, BlockMatrix, Matrix, sides
+from multiduel.engine.registry import registry
+from multiduel.engine.simulation import runs
+from multiduel.engine.simulation.play import KINDS
+from multiduel.engine.simulation.worlds import BlockMatrix, Matrix, sides
 from tests.engine.plain_policy import NAME, plain_policy, round_robin
 
 PROBLEM = md.synthetic(5)

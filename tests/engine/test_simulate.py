@@ -9,19 +9,20 @@ import pytest
 
 import multiduel as md
 from multiduel import theory
-from multiduel.engine import runs as module
-from multiduel.engine.closing import CYCLE, OPEN, WINNER, Watched
-from multiduel.engine.play import KINDS, BlockMatrix, Matrix, sides
-from multiduel.engine.seeds import run_seeds, streams
-from multiduel.engine.simulate import _checkpoints, _settlement
+from multiduel.engine.simulation import runs as module
+from multiduel.engine.simulation.play import KINDS
+from multiduel.engine.simulation.seeds import run_seeds, streams
+from multiduel.engine.simulation.simulate import _checkpoints, _settlement
+from multiduel.engine.simulation.worlds import BlockMatrix, Matrix, sides
 from multiduel.kernels.contract import ask, compare, init, tell
+from multiduel.policies.wrappers import CYCLE, OPEN, WINNER, Watched
 
 PROBLEM = md.synthetic(6)
 
 
 def by_hand(name, problem, slate_size, horizon, seed, run):
     """The regret of one run, round by round in plain Python, by the formulas of multiduel.theory."""
-    from multiduel.engine.registry import find, resolve
+    from multiduel.engine.registry.registry import find, resolve
 
     labels, rng, key = streams(run_seeds(seed, run + 1)[run], problem.n_arms)
     params = resolve(find(name), n_arms=problem.n_arms, slate_size=slate_size, horizon=horizon)

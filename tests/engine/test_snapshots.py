@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import registry
-from multiduel.engine.snapshots import _check, leaves, pack, read_open, unpack
+from multiduel.engine.registry import registry
+from multiduel.engine.session.snapshots import _check, leaves, pack, read_open, unpack
 from multiduel.kernels.contract import valid
 from multiduel.kernels.evidence import no_answers
 from multiduel.machines import ALL as MACHINES
@@ -72,7 +72,7 @@ def test_every_policy_and_machine_declares_what_its_state_may_hold(spec):
         ("params", {"slate_size": 3, "alpha": 1e300}, "in size"),
         ("params", {"slate_size": -3}, "'slate_size' must be from 1"),
         ("params", {3: 4}, "has no name"),
-        ("policy", "no-such", "There is no policy"),
+        ("policy", "no-such", "There is no registered policy"),
         ("policy", "uniform", "no parameter 'alpha'"),
         ("state", [], "'state' must hold 5 arrays"),
         ("tally", [pack(np.full((5, 5), np.nan)), *EMPTY[1:]], "'tally' holds"),

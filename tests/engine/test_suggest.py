@@ -1,12 +1,14 @@
 """Suggestions come from measurements, and say what was measured."""
 
+import dataclasses
+import re
+
 import pytest
-from suggestions import NOT_FOR_REGRET  # of benchmarks/
 
 import multiduel as md
-from multiduel.engine import suggest as module
-from multiduel.engine.registry import POLICIES
-from multiduel.engine.suggest import ASSUMPTIONS, measured
+from multiduel.engine.registry import suggest as module
+from multiduel.engine.registry.registry import POLICIES
+from multiduel.engine.registry.suggest import ASSUMPTIONS, measured
 from multiduel.policies import ALL
 
 ROWS = measured()["rows"]
@@ -52,10 +54,22 @@ def test_every_row_is_20_instances_of_20_runs():
     assert {row["assumption"] for row in ROWS} == set(ASSUMPTIONS)
 
 
-def test_every_policy_was_measured_or_is_left_out_with_a_reason():
+def test_measurements_are_of_policies_that_exist_or_say_why_not():
     left_out = measured()["left_out"]
     assert all(("seconds" in row) != ("times_behind" in row) for row in left_out)
-    assert {row["policy"] for row in ROWS + left_out} == {spec.name for spec in ALL if not spec.features} - set(NOT_FOR_REGRET)
+    assert {row["policy"] for row in ROWS + left_out} | set(measured()["not_for_regret"]) <= {spec.name for spec in ALL}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({}, True), ({"assumes": "a total order of the arms"}, False), ({"features": True}, False)],
+    ids=["fits", "assumes-more", "wants-features"],
+)
+def test_suggest_names_what_was_not_measured(monkeypatch, changed, said):
+    monkeypatch.setitem(POLICIES, "unheard-of", dataclasses.replace(POLICIES["uniform"], name="unheard-of", **changed))
+    suggestion = md.suggest(n_arms=10)
+    assert bool(re.search(r"Not measured: [^.]*\bunheard-of\b", suggestion.why)) == said
+    assert "unheard-of" not in {suggestion.policy, *(name for name, _ in suggestion.others)}
 
 
 def test_a_policy_that_wants_features_is_never_named_without_them():
@@ -94,7 +108,8 @@ def ask(monkeypatch):
     """A suggestion from rows that are made up."""
 
     def ask(rows, **setting):
-        monkeypatch.setattr(module, "measured", lambda: {"rows": rows})
+        everybody = [{"policy": name} for name in POLICIES]
+        monkeypatch.setattr(module, "measured", lambda: {"rows": rows, "left_out": everybody, "not_for_regret": []})
         return md.suggest(assume="utilities", **{"n_arms": 10} | setting)
 
     return ask

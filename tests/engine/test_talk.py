@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine import policy as engine_policy
-from multiduel.engine.registry import POLICIES
-from multiduel.engine.slates import Told
+from multiduel.engine.registry.registry import POLICIES
+from multiduel.engine.session import policy as engine_policy
+from multiduel.engine.session.slates import Told
 from multiduel.inference.bounded import bounded_radius
 from tests.engine.obedient import card
 

@@ -109,7 +109,7 @@ def damage_array(holder, key, rng):
     import numpy as np
 
     import multiduel as md
-    from multiduel.engine.snapshots import pack, unpack
+    from multiduel.engine.session.snapshots import pack, unpack
 
     packed = holder[key] if isinstance(holder, list) else holder.get(key)
     if not isinstance(packed, list) or not packed:

@@ -8,7 +8,7 @@ import pytest
 
 from multiduel.inference import Weighed, evidence, pair_intervals
 from multiduel.inference.evidence import _stakes, fill_evidence, fill_intervals
-from multiduel.kernels.dispatch import entry
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.evidence import EVEN, SHARES, bets, log_evidence, log_winnings, log_winnings_at
 
 

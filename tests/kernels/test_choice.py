@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from multiduel.kernels.choice import argmax, draw_distinct, largest
-from multiduel.kernels.dispatch import compiled
+from multiduel.kernels.compiler.dispatch import compiled
 from tests.naive.stream import NaiveStream
 
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from multiduel.kernels.compiler.dispatch import compiled
 from multiduel.kernels.confidence import kl, kl_lower, kl_upper
-from multiduel.kernels.dispatch import compiled
 from tests.naive import machines as naive
 
 MEANS = [0.0, 1e-300, 1e-12, 1e-6, 1e-3, 0.02, 0.25, 1.0 / 3.0, 0.5, 0.7, 0.9, 0.999, 1.0 - 1e-9, 1.0 - 2.0**-53, 1.0]

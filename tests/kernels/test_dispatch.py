@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from multiduel.kernels import dispatch
-from multiduel.kernels.dispatch import compiled, entry, generic, kernel
+from multiduel.kernels.compiler import dispatch
+from multiduel.kernels.compiler.dispatch import compiled, entry, generic, kernel
 
-SOURCES = pathlib.Path(dispatch.__file__).resolve().parents[2]
+SOURCES = pathlib.Path(dispatch.__file__).resolve().parents[3]
 
 
 class Cat(NamedTuple):
@@ -115,7 +115,7 @@ def test_one_entry_per_tree_of_types():
 
 
 HELPER = """
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 
 @kernel
 def factor(x):
@@ -147,9 +147,9 @@ def choose(params, state, rng, round, limit, slate):
 DRIVER = """
 import importlib, json, sys
 import numpy as np
-from multiduel.engine.play import ask_once
+from multiduel.engine.session.rounds import ask_once
 from multiduel.kernels.contract import init
-from multiduel.kernels.dispatch import entry
+from multiduel.kernels.compiler.dispatch import entry
 
 report = {}
 for name in sys.argv[1:]:

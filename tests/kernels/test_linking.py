@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numba.core.codegen import JITCodeLibrary
 
-from multiduel.kernels import linking
-from multiduel.kernels.dispatch import JIT, Entry, kernel
+from multiduel.kernels.compiler import linking
+from multiduel.kernels.compiler.dispatch import JIT, Entry, kernel
 
 pytestmark = pytest.mark.skipif(not JIT, reason="the compiler is off (NUMBA_DISABLE_JIT)")
 TABLE = (2.0, 3.0, 5.0)

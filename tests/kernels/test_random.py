@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from multiduel.kernels import random
-from multiduel.kernels.dispatch import compiled
+from multiduel.kernels.compiler.dispatch import compiled
 from tests.naive.stream import NaiveStream
 
 FAINT = 1e-4  # a p-value below this is a failure; seeds are fixed

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import multiduel
-from multiduel.engine import runs
-from multiduel.kernels import sources
-from multiduel.kernels.sources import code_hash, files_behind
+from multiduel.engine.simulation import runs
+from multiduel.kernels.compiler import sources
+from multiduel.kernels.compiler.sources import code_hash, files_behind
 
 PACKAGE = Path(multiduel.__file__).parent
 RUNS = runs.__name__
@@ -46,10 +46,22 @@ def project(tmp_path, monkeypatch):
 
 
 def test_the_files_behind_a_run_are_those_that_decide_its_numbers():
-    files = behind(RUNS, "multiduel.policies.rmed.rmed1")
-    assert {"engine/runs.py", "engine/play.py", "engine/seeds.py", "kernels/random.py", "kernels/dispatch.py"} <= files
-    assert {"policies/rmed/rmed1.py", "policies/rmed/minimum_divergence.py", "policies/rmed/divergence.py"} <= files
-    assert not files & {"engine/suggest.py", "engine/simulate.py", "engine/registry.py", "policies/mdb.py", "__init__.py"}
+    files = behind(RUNS, "multiduel.policies.rmed.rmed")
+    assert {
+        "engine/simulation/runs.py",
+        "engine/simulation/play.py",
+        "engine/simulation/seeds.py",
+        "kernels/random.py",
+        "kernels/compiler/dispatch.py",
+    } <= files
+    assert {"policies/rmed/rmed.py", "policies/rmed/forced_draws.py", "policies/rmed/divergence.py"} <= files
+    assert not files & {
+        "engine/registry/suggest.py",
+        "engine/simulation/simulate.py",
+        "engine/registry/registry.py",
+        "policies/mdb.py",
+        "__init__.py",
+    }
 
 
 def test_a_helper_of_a_users_policy_counts(project):

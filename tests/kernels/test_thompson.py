@@ -9,7 +9,7 @@ from scipy.stats import beta as beta_law
 from scipy.stats import chisquare, kstest
 
 from multiduel.kernels import thompson
-from multiduel.kernels.dispatch import JIT, compiled
+from multiduel.kernels.compiler.dispatch import JIT, compiled
 from multiduel.kernels.random import stream
 from multiduel.kernels.thompson import HAZARD, LEADER, OPEN, SILENT, UNKNOWN
 
@@ -29,7 +29,7 @@ BELIEFS = {
 def race_of(wins, losses):
     race = thompson.new_race(len(wins))
     for arm, (won, lost) in enumerate(zip(wins, losses, strict=True)):
-        thompson.learn(race, arm, float(won), float(lost))
+        thompson.update_belief(race, arm, float(won), float(lost))
     return race
 
 
@@ -166,7 +166,7 @@ def test_news_end_the_silence():
     rng = stream(np.random.SeedSequence(4))
     thompson.sure_races(race, rng)
     for _ in range(3):
-        thompson.learn(race, 2, 200_000.0, 0.0)
+        thompson.update_belief(race, 2, 200_000.0, 0.0)
     assert race.tally[SILENT] == UNKNOWN
     winners = [thompson.draw(race, rng) for _ in range(20)]
     assert winners == [2] * 20
@@ -178,7 +178,7 @@ def test_small_fields(n_arms):
     for k in range(60):
         winner = thompson.draw(race, rng)
         assert 0 <= winner < n_arms
-        thompson.learn(race, winner, float(k % 3 == 0), 0.5)
+        thompson.update_belief(race, winner, float(k % 3 == 0), 0.5)
 
 
 def test_log_beta_against_scipy():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from multiduel import problems
-from multiduel.engine.play import KINDS
-from multiduel.engine.registry import find
-from multiduel.engine.result import Result
+from multiduel.engine.registry.registry import find
+from multiduel.engine.simulation.play import KINDS
+from multiduel.engine.simulation.result import Result
 from multiduel.lab import problem as problem_tables
 from multiduel.lab.paper import panels
 from multiduel.lab.results import Panel

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
 from multiduel.lab import experiment as experiments
 from multiduel.lab import results, runner
 from multiduel.lab import task as tasks
-from multiduel.lab.occupied import occupied
+from multiduel.lab.folder_lock import occupied
 
 SMALL = """
 horizon = 100
@@ -211,7 +211,7 @@ def test_the_second_command_says_who_is_at_it(tmp_path):
 
 
 def test_who_was_killed_keeps_nobody_out(tmp_path):
-    code = "import os, sys, pathlib\nfrom multiduel.lab.occupied import occupied\n"
+    code = "import os, sys, pathlib\nfrom multiduel.lab.folder_lock import occupied\n"
     code += "with occupied(pathlib.Path(sys.argv[1])):\n    os.kill(os.getpid(), 9)\n"
     env = {**os.environ, "PYTHONPATH": str(Path(md.__file__).parents[1])}
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "small")], env=env).returncode == -9

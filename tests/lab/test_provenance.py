@@ -8,7 +8,7 @@ import time
 import pytest
 
 import multiduel as md
-from multiduel.engine.registry import POLICIES
+from multiduel.engine.registry.registry import POLICIES
 from multiduel.lab.experiment import parse
 from multiduel.lab.provenance import code_digest
 from multiduel.lab.results import make_folder

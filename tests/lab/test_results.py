@@ -15,9 +15,9 @@ import pytest
 
 import multiduel as md
 from multiduel import files, problems
-from multiduel.engine.play import KINDS
-from multiduel.engine.result import Result
-from multiduel.lab import parts, provenance, results, runner, show
+from multiduel.engine.simulation.play import KINDS
+from multiduel.engine.simulation.result import Result
+from multiduel.lab import parts, provenance, report, results, runner
 from multiduel.lab.experiment import parse
 
 SMALL = """
@@ -72,14 +72,14 @@ def test_a_kind_of_regret_is_filed_under_its_own_name(experiment, tmp_path):
         assert stored[kind].to_pylist() == whole.regrets[kind].ravel().tolist()
     folder = tmp_path / "weak"
     for kind, tag in (("weak", ""), ("strong", "-strong")):  # both from the same folder
-        paths = show.write(results.read(folder), folder, regret=kind)
+        paths = report.write(results.read(folder), folder, regret=kind)
         page = [f"regret{tag}.png", f"regret{tag}.svg", f"regret{tag}-narrow.svg", f"summary{tag}.md"]
         assert [path.name for path in paths] == [*page, f"summary{tag}.html", f"summary{tag}.json"]
         (summary,) = json.loads(paths[5].read_text())["contenders"]
         assert summary["mean"] == whole.regrets[kind][:, -1].mean()
         assert f"regret: {kind}" in paths[3].read_text() and f"regret{tag}.svg" in paths[3].read_text()
         assert paths[1].read_text() != (folder / "regret.svg").read_text() or not tag
-        table = show.panel_table(panel, kind)
+        table = report.panel_table(panel, kind)
         assert str(table.title).startswith(f"{kind.capitalize()} regret on")
         assert list(table.columns[2].cells) == [f"{summary['mean']:.4g}"]
     with pytest.raises(md.BadInput, match="'regret' must be one of average, strong, weak, slots"):

@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 import multiduel as md
-from multiduel.engine.result import Result, Settlement
-from multiduel.lab.settling import settlement_plot, settlement_table
+from multiduel.display.tables import rich_table
+from multiduel.engine.simulation.result import Result, Settlement
+from multiduel.lab.time_to_verdict import settlement_plot, settlement_table
 from tests.figure_words import expect
 
 OPEN = math.inf
@@ -43,7 +44,7 @@ NEVER = settled("uniform", [OPEN, OPEN], slate_size=3)
 
 def table_of(results):
     console = Console(width=130, file=io.StringIO())
-    console.print(settlement_table(results))
+    console.print(rich_table(settlement_table(results)))
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 
 

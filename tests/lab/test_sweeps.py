@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 
 import multiduel as md
 from multiduel import cli
-from multiduel.engine import figures
-from multiduel.lab import comparison, outlook, results, runner, sweeps
+from multiduel.display import regret_figures
+from multiduel.display.tables import number
+from multiduel.lab import comparison, report, results, runner, sweeps, workload
 from multiduel.lab import experiment as experiments
-from multiduel.lab.occupied import occupied
+from multiduel.lab.folder_lock import occupied
 from tests.lab import made_up
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -141,6 +142,28 @@ def test_report_makes_it_anew(swept):
     (out / "sweep.json").write_text(kept)
 
 
+def test_every_interval_of_a_mean_is_the_same(swept):
+    """In the summary as JSON, Markdown and page, of the sweep and of each experiment, in LaTeX, at the terminal, in Results."""
+    folder, _ = swept
+    out = folder / "out" / "sizes"
+    facts = json.loads((out / "summary.json").read_text())
+    latex = CliRunner().invoke(cli.app, ["report", str(out), "--latex"]).stdout
+    both = [(out / f"summary.{kind}").read_text() for kind in ("md", "html")]
+    for each in facts["problems"]:
+        panel = results.read(out / each["experiment"])
+        alone = {line["id"]: line for line in json.loads((out / each["experiment"] / "summary.json").read_text())["contenders"]}
+        own = [(out / each["experiment"] / f"summary.{kind}").read_text() for kind in ("md", "html")]
+        terminal = [cell for column in report.panel_table(panel).columns for cell in column.cells]
+        for contender in each["contenders"]:
+            line = panel.line(contender["id"])
+            low, high = (float(bound[-1]) for bound in line.result.interval())
+            assert contender["interval_95"] == alone[contender["id"]]["interval_95"] == [low, high]
+            said = f"{number(low)} to {number(high)}"
+            assert all(said in text for text in (*both, *own, latex, repr(md.Results([line.result])))) and said in terminal
+            curve = next(curve for curve in panel.curves() if curve.name == line.label)
+            assert (curve.low[-1], curve.high[-1]) == (low, high), "the band of the figure"
+
+
 def test_a_sweep_says_what_is_ahead_and_who_was_best(swept, monkeypatch):
     folder, said = swept
     assert said.startswith("sizes: 2 experiments, 4 contenders, 8 parts: all to be played.\nRoughly ")
@@ -157,9 +180,9 @@ def test_a_sweep_says_what_is_ahead_and_who_was_best(swept, monkeypatch):
         assert each["best"] == min(means, key=means.get) and each["contenders"][0]["mean"] == min(means.values())
         assert names <= {path.name for path in (out / each["experiment"]).iterdir()}
     page = (out / "summary.html").read_text()
-    assert page.count('<div class="wide"><table>') == 2 and '<source media="(max-width: 640px)"' in page
+    assert page.count('<div class="wide" tabindex="0"><table>') == 2 and '<source media="(max-width: 640px)"' in page
     drawn = []
-    monkeypatch.setattr(figures, "small_multiples", lambda *args, **options: drawn.append(len(args[0])))
+    monkeypatch.setattr(regret_figures, "small_multiples", lambda *args, **options: drawn.append(len(args[0])))
     again = CliRunner().invoke(cli.app, ["run", str(folder / "sizes.toml"), "--out", str(folder / "out"), "--threads", "1"])
     assert "8 parts: all are there.\n" in again.stdout and "Roughly" not in again.stdout
     assert sorted(drawn) == [1] * 6 + [2] * 3
@@ -201,12 +224,12 @@ def test_the_guess_grows_with_what_is_to_be_played(tmp_path, monkeypatch):
     def simulate(policy, problem, *, horizon, runs, **options):
         clock[0] += 1e-3 + 1e-6 * horizon * runs
 
-    monkeypatch.setattr(outlook, "simulate", simulate)
-    monkeypatch.setattr(outlook.time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(workload, "simulate", simulate)
+    monkeypatch.setattr(workload.time, "process_time", lambda: clock[0])
     text = SWEEP.replace("horizon = 60", "horizon = 1e6").replace("runs = 2", "runs = 30")
     sweep = parsed(text)
     pairs = [(each, runner.problem_of(each)) for each in sweep.experiments]
-    ahead = outlook.look_ahead(pairs, tmp_path)
+    ahead = workload.look_ahead(pairs, tmp_path)
     parts = 12 * 30 // results.runs_per_part(30)
     assert str(ahead) == f"6 experiments, 12 contenders, {parts} parts: all to be played."
     assert ahead.seconds() == pytest.approx(12 * 30 * 1.0 + parts * 1e-3, rel=0.01)
@@ -246,7 +269,7 @@ def test_who_is_clearly_worse_is_told_apart_and_only_with_twenty_runs():
     assert few.verdict == "not told apart from c1 (a verdict needs 20 runs)"
     assert comparison.compare(panel_of(samples[:1], 20)).verdict == "alone"
     wild = [np.array([0.0] * 19 + [100.0]), np.array([0.0] * 18 + [50.0, 100.0])]
-    assert all(standing.interval.startswith("0 to") for standing in comparison.compare(panel_of(wild, 20)).standings)
+    assert all(standing.summary.interval[0] == 0.0 for standing in comparison.compare(panel_of(wild, 20)).standings)
 
 
 def test_every_documented_experiment_runs(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from multiduel import machines
-from multiduel.engine.registry import resolve
+from multiduel.engine.registry.registry import resolve
 from multiduel.inputs import BadInput
 from multiduel.kernels.contract import ask, init, recommend, tell
 from multiduel.machines import contract

@@ -71,9 +71,9 @@ GROUPS = {
         ("lab/paper/claims.py", "lab/paper/joint.py"),
         ("tests/lab/paper/test_comparisons.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
     ),
-    "settling": Group(("lab/settling.py",), ("tests/lab/test_settling.py", "tests/cli/test_simulate.py")),
-    "engine": Group(("engine/[!cp]*.py", "engine/catalogue.py", "engine/policy.py"), ENGINE_TESTS),
-    "play": Group(("engine/play.py", "engine/closing.py"), PLAY_TESTS, compiled=False),
+    "settling": Group(("lab/time_to_verdict.py",), ("tests/lab/test_settling.py", "tests/cli/test_simulate.py")),
+    "engine": Group(("engine/[!cp]*.py", "engine/registry/catalogue.py", "engine/session/policy.py"), ENGINE_TESTS),
+    "play": Group(("engine/simulation/play.py", "engine/session/rounds.py", "policies/wrappers.py"), PLAY_TESTS, compiled=False),
 }
 BELOW = ("kernels", "problems", "machines", "policies")  # rooms that import nothing of what is changed
 SLOW = 3.0  # CPU seconds above which a test is left out

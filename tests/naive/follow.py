@@ -5,10 +5,10 @@ import importlib.util
 
 import numpy as np
 
-from multiduel.engine.play import ask_once, tell_once
-from multiduel.engine.registry import find, resolve
+from multiduel.engine.registry.registry import find, resolve
+from multiduel.engine.session.rounds import ask_once, tell_once
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.contract import ask, init, tell
-from multiduel.kernels.dispatch import entry
 from multiduel.kernels.evidence import no_answers
 from tests.naive.stream import NaiveStream
 

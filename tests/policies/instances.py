@@ -3,7 +3,7 @@
 import numpy as np
 
 import multiduel as md
-from multiduel.engine.registry import find, resolve
+from multiduel.engine.registry.registry import find, resolve
 from multiduel.kernels.contract import init
 from multiduel.kernels.random import stream
 

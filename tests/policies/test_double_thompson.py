@@ -5,10 +5,10 @@ import pytest
 from scipy import special, stats
 
 import multiduel as md
-from multiduel.engine.play import ask_once
-from multiduel.engine.registry import find, resolve
+from multiduel.engine.registry.registry import find, resolve
+from multiduel.engine.session.rounds import ask_once
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.contract import ask, init
-from multiduel.kernels.dispatch import entry
 from multiduel.policies.double_thompson.beliefs import beta_above_half, draw_above_half, update
 from tests.naive.follow import follow
 from tests.policies.instances import LINEAR

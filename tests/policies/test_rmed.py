@@ -10,8 +10,10 @@ from scipy.optimize import linprog
 from multiduel import make, simulate
 from multiduel.inputs import BadInput
 from multiduel.kernels.contract import ask, init, tell
-from multiduel.policies.rmed import cw_rmed, ecw_rmed, rmed2
-from multiduel.policies.rmed.copeland import all_pairs, cheapest_upset, learn_pair, rates
+from multiduel.policies.rmed.copeland import all_pairs, cheapest_upset, tell_pair
+from multiduel.policies.rmed.cw_rmed import CWRMED, ECWRMED, rates
+from multiduel.policies.rmed.forced_draws import rounds_before_due
+from multiduel.policies.rmed.rmed import RMED2
 from tests.naive.cw_rmed import Naive as NaiveLeastRegret
 from tests.naive.ecw_rmed import Naive as NaiveCopeland
 from tests.naive.follow import follow
@@ -44,7 +46,7 @@ def test_cheapest_upset_is_the_least_over_all_sets_of_pairs(seed):
     for _ in range(60):
         i, j = world.permutation(K)[:2]
         won = float(world.random() < 0.5)
-        learn_pair(pairs, 3.0, 0.01, 1, i, j, won, 1.0 - won)
+        tell_pair(ECWRMED(), pairs, 1, i, j, won, 1.0 - won)
         naive.W[i, j] += won
         naive.W[j, i] += 1.0 - won
     assert pairs.L.tolist() == [len(naive.superiors(i)) for i in range(K)]
@@ -53,12 +55,12 @@ def test_cheapest_upset_is_the_least_over_all_sets_of_pairs(seed):
 
 
 def test_rmed2_commits_no_further_than_its_next_draws():
-    params = rmed2.Params()
+    params = RMED2()
     for filled in (1, 2, 3, 5):
         for now in (2, 5, 30, 1000):
             for limit in (1, 7, 5000):
                 due = (t for t in range(now + 1, now + limit) if params.alpha * math.log(math.log(max(t, 3))) > filled)
-                assert rmed2.rounds_before_filling(params, filled, now, limit) == next(due, now + limit) - now
+                assert rounds_before_due(params, filled, now, limit) == next(due, now + limit) - now
 
 
 def drawn_pairs(P, N):
@@ -66,19 +68,19 @@ def drawn_pairs(P, N):
     pairs = all_pairs(len(P), STREAM.copy())
     for i in range(len(P)):
         for j in range(i + 1, len(P)):
-            learn_pair(pairs, 3.0, 0.01, 1, i, j, N * P[i, j], N * P[j, i])
+            tell_pair(ECWRMED(), pairs, 1, i, j, N * P[i, j], N * P[j, i])
     return pairs
 
 
 def draw_more(pairs, P, q):
     for i, j in zip(*np.nonzero(q), strict=True):
-        learn_pair(pairs, 3.0, 0.01, 1, i, j, q[i, j] * P[i, j], q[i, j] * P[j, i])
+        tell_pair(ECWRMED(), pairs, 1, i, j, q[i, j] * P[i, j], q[i, j] * P[j, i])
 
 
 def test_ecw_rmed_draws_what_makes_the_winner_certain():
     P = no_condorcet_winner()
     pairs = drawn_pairs(P, 1.0)
-    total = rates(ecw_rmed.Params(), pairs, 0)
+    total = rates(ECWRMED(), pairs, 0)
     assert total > 0.0 and cheapest_upset(pairs, 0, -1.0) < 10.0
     draw_more(pairs, P, 10.0 * pairs.q)
     assert cheapest_upset(pairs, 0, -1.0) > 10.0
@@ -114,14 +116,14 @@ def test_cw_rmed_draws_what_makes_the_winner_certain_at_the_least_regret(seed):
     for i, j in itertools.combinations(range(K), 2):
         P[i, j] = world.choice([0.1, 0.2, 0.3, 0.7, 0.8, 0.9])
         P[j, i] = 1.0 - P[i, j]
-    pairs = init(cw_rmed.Params(), K, STREAM.copy())
+    pairs = init(CWRMED(), K, STREAM.copy())
     for i, j in itertools.combinations(range(K), 2):
-        learn_pair(pairs, 3.0, 0.01, 1, i, j, P[i, j], P[j, i])
+        tell_pair(ECWRMED(), pairs, 1, i, j, P[i, j], P[j, i])
     for i1 in np.flatnonzero(pairs.L.min() >= pairs.L):
-        best = rates(cw_rmed.Params(), pairs, i1)
+        best = rates(CWRMED(), pairs, i1)
         assert best == pytest.approx(least_regret(pairs, P, i1), rel=1e-6, abs=1e-9)
-        assert best <= rates(ecw_rmed.Params(), pairs, i1) + 1e-9
-        rates(cw_rmed.Params(), pairs, i1)
+        assert best <= rates(ECWRMED(), pairs, i1) + 1e-9
+        rates(CWRMED(), pairs, i1)
         after = drawn_pairs(P, 1e-9)
         draw_more(after, P, 10.0 * pairs.q)
         assert cheapest_upset(after, i1, -1.0) > 10.0 - 1e-5
@@ -135,7 +137,7 @@ def test_cw_rmed_follows_its_oracle_with_few_arms(K):
 @pytest.mark.parametrize("seed", range(2))
 def test_cw_rmed_values_its_winners_as_its_oracle_does(seed):
     """With more arms several rates may be equally good, so that slates may differ; how good they are may not."""
-    K, params = 6, cw_rmed.Params(alpha=1.0, beta=0.1)
+    K, params = 6, CWRMED(alpha=1.0, beta=0.1)
     rng, slate, world = STREAM.copy(), np.zeros(6, np.int64), np.random.default_rng(seed)
     pairs, naive = init(params, K, rng), NaiveLeastRegret(K, 2, NaiveStream(STREAM))
     assert pairs.arms.tolist() == naive.arms

@@ -192,7 +192,9 @@ def test_commands(tmp_path):
     )  # fmt: skip
     assert "multi-rucb" in said and "navigational clicks, team-draft" in said
     said = ok("live", data, "--matrix", P3, "--policy", "uniform", "--horizon", "100", "--runs", "1", "--benchmark", "borda")
-    assert "navigational clicks, team-draft" in said and "borda winner" in said  # as the matrix was made, without being told
+    assert (
+        "navigational clicks, team-draft" in said and "against the best by borda" in said
+    )  # as the matrix was made, without being told
     assert json.loads((tmp_path / "r.json").read_text())[0]["problem"]["n_arms"] == 3
     alien, known = tmp_path / "alien.run", tmp_path / "known.run"
     alien.write_text("q1 Q0 1 1 2.5 x\n")

@@ -8,7 +8,7 @@ import pytest
 
 from multiduel import rankers
 from multiduel.inputs import BadInput
-from multiduel.kernels.dispatch import entry
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.random import place, reseed
 from multiduel.rankers.corpus import Query
 from multiduel.rankers.matrix import SUMS, count_wins

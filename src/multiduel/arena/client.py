@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from multiduel.arena.errors import Conflict, Forbidden, NotFound, Unavailable
+from multiduel.arena.domain.errors import Conflict, Forbidden, NotFound, Unavailable
 from multiduel.inputs import BadInput, shortened
 
 _REFUSALS: dict[int, type[Exception]] = {
@@ -41,10 +41,25 @@ MOST_PAUSE = 5.0  # seconds between two tries
 
 
 class Client:
-    """Speaks with the server at ``url`` with a key: of the server, of an arena's owner, of a link, or of a rater.
+    """A connection to the server at ``url``, with a key of the server, of an arena's owner, of a link, or of a rater.
 
-    ``patience`` is for how many seconds a call is tried again. Threads may share a client; each has a connection of its own.
+    Threads may share a client; each has a connection of its own.
 
+    Parameters
+    ----------
+    url
+        Of the server, such as http://127.0.0.1:8000.
+    key
+        What the client may do follows from it.
+    arena
+        The arena's id, if the key is not of one.
+    timeout
+        Seconds to wait for one answer.
+    patience
+        For how many seconds a call is tried again.
+
+    Examples
+    --------
     >>> Client("http://127.0.0.1:8000", arena="tea")  # connects with the first call
     Client('http://127.0.0.1:8000', arena='tea')
     """
@@ -66,10 +81,17 @@ class Client:
 
     @property
     def key(self) -> str | None:
+        """The key that calls are made with."""
         return self._key
 
     def with_key(self, key: str) -> Client:
-        """Someone else at the same server."""
+        """Make a client with another key at the same server.
+
+        Parameters
+        ----------
+        key
+            The key.
+        """
         return Client(self.url, key, timeout=self.timeout, patience=self.patience)
 
     # ---- owners -----------------------------------------------------------------------------------------------------
@@ -80,13 +102,31 @@ class Client:
         options: Sequence[Mapping[str, Any]],
         *,
         contexts: Sequence[str] = (),
-        raters: str = "secret",
+        raters: str | None = None,
         **settings: Any,
     ) -> Client:
-        """A new arena (with a server's key), as its owner. Options are {"name": ..., "kind": "text", "content": ...}; images and
-        sounds have "base64" instead of "content"; with contexts, "contents" has one of these per context."""
-        body = {"name": name, "options": list(options), "contexts": list(contexts), "raters": raters, "settings": settings}
-        made = self._post("/arenas", body)
+        """Make an arena (with a server's key).
+
+        Parameters
+        ----------
+        name
+            What is compared: raters read it.
+        options
+            {"name": ..., "kind": "text", "content": ...} each; images and sounds have "base64" instead of "content"; with
+            contexts, "contents" has one of these per context.
+        contexts
+            Questions that the options answer, if there are several.
+        raters
+            "secret" (if not given): each rater is admitted; "open": ``link`` of the answer is a key that anyone may join with.
+        settings
+            Those of ``multiduel.arena.Settings`` that are not to be the defaults; docs/arena.md lists them.
+
+        Returns
+        -------
+        A client of the arena's owner.
+        """
+        body = {"name": name, "options": list(options), "contexts": list(contexts), "settings": settings}
+        made = self._post("/arenas", body | ({} if raters is None else {"raters": raters}))
         owner = self.with_key(made["owner_key"])
         owner.link = made.get("link_key")
         return owner
@@ -94,90 +134,394 @@ class Client:
     link: str | None = None  # the key of the open link of an arena just created
 
     def info(self) -> Any:
+        """Get the arena's settings, options and state."""
         return self._get(self._at())
 
     def open(self) -> Any:
+        """Open the arena for votes."""
         return self._post(self._at("/open"))
 
     def pause(self) -> Any:
+        """Stop giving out tickets until the arena is opened again."""
         return self._post(self._at("/pause"))
 
     def close(self) -> Any:
+        """Close the arena permanently."""
         return self._post(self._at("/close"))
 
     def add_options(self, options: Sequence[Mapping[str, Any]]) -> Any:
+        """Add options to the arena.
+
+        Parameters
+        ----------
+        options
+            As for ``create``.
+        """
         return self._post(self._at("/options"), {"options": list(options)})
 
     def retire(self, option: str) -> Any:
+        """Stop showing an option.
+
+        Parameters
+        ----------
+        option
+            Its id.
+        """
         return self._post(self._at(f"/options/{_quoted(option)}/retire"), {})
 
     def admit(self, label: str, *, stratum: str | None = None, limit: int | None = None) -> Client:
-        """A new rater, as a client of its own: its ``key`` is the rater's secret."""
+        """Add a rater.
+
+        Parameters
+        ----------
+        label
+            Who it is, for the owner.
+        stratum
+            The group that the rater belongs to.
+        limit
+            How many votes the rater may cast.
+
+        Returns
+        -------
+        Client
+            Of the rater: its ``key`` is the rater's secret.
+        """
         return self.with_key(self._post(self._at("/raters"), {"label": label, "stratum": stratum, "limit": limit})["key"])
 
     def new_link(self) -> str:
-        """A key that anyone may join with: see ``join``."""
+        """Make a key that anyone may ``join`` with."""
         return str(self._post(self._at("/links"))["key"])
 
     def revoke_links(self) -> Any:
+        """End the keys of all open links."""
         return self._call("DELETE", self._at("/links"))
 
     def raters(self) -> Any:
-        """Each rater's votes, agreement with the others, and speed."""
+        """List each rater's votes, agreement with the others, and speed."""
         return self._get(self._at("/raters"))["raters"]
 
     def quarantine(self, rater: str, reason: str = "") -> Any:
+        """Exclude a rater's votes.
+
+        Parameters
+        ----------
+        rater
+            The rater's id.
+        reason
+            For the journal.
+        """
         return self._call("POST", self._at(f"/raters/{_quoted(rater)}/quarantine"), {"reason": reason})
 
     def release(self, rater: str) -> Any:
+        """Count an excluded rater's votes again.
+
+        Parameters
+        ----------
+        rater
+            The rater's id.
+        """
         return self._post(self._at(f"/raters/{_quoted(rater)}/release"))
 
     def change_policy(self, policy: str, **parameters: Any) -> Any:
+        """Let another policy choose from now on.
+
+        Parameters
+        ----------
+        policy
+            Its name.
+        **parameters
+            Its parameters.
+        """
         return self._call("PUT", self._at("/policy"), {"policy": policy, "parameters": parameters})
 
     def change_margin(self, margin: float) -> Any:
+        """Change the margin of the verdict.
+
+        Parameters
+        ----------
+        margin
+            As for ``md.verdict``.
+        """
         return self._call("PUT", self._at("/margin"), {"margin": margin})
 
     def send_votes(self, written: str, *, format: str = "csv", dry_run: bool = False) -> Any:
-        """A file of votes: its report by line."""
+        """Import a file of votes.
+
+        Parameters
+        ----------
+        written
+            The file's text.
+        format
+            "csv" or "jsonl".
+        dry_run
+            Whether to report and change nothing.
+
+        Returns
+        -------
+        dict
+            A report by line.
+        """
         query = urlencode({"format": format, "dry_run": int(dry_run)})
         return self._call("POST", self._at(f"/votes?{query}"), written.encode("utf-8"))
 
     def sheets(self, number: int, *, stratum: str | None = None) -> str:
-        """Tickets printed ahead, as CSV."""
+        """Print tickets ahead, as CSV.
+
+        Parameters
+        ----------
+        number
+            How many.
+        stratum
+            The group that they are for.
+        """
         return str(self._post(self._at("/sheets"), {"number": number, "stratum": stratum}))
 
+    def keys(self) -> Any:
+        """List the arena's keys (owners', links', raters') that are good now, and the last changes.
+
+        Returns
+        -------
+        dict
+            ``{"keys": ..., "changes": ...}``.
+        """
+        return self._get(self._at("/keys"))
+
+    def new_key(self, label: str = "") -> Client:
+        """Make a further owner's key.
+
+        Parameters
+        ----------
+        label
+            Who holds it.
+
+        Returns
+        -------
+        Client
+            With that key.
+        """
+        return self.with_key(self._call("POST", self._at("/keys"), {"label": label})["key"])
+
+    def rotate_key(self, name: str) -> str:
+        """Replace the secret of an owner's or link's key.
+
+        The old one ends at once; if it was this client's own, the client goes on with the new one. If that answer is lost, so is
+        the key: ``new_key``, then ``revoke_key`` is safe.
+
+        Parameters
+        ----------
+        name
+            The key's name.
+
+        Returns
+        -------
+        str
+            The new key.
+        """
+        return self._rotated(name, self._at(f"/keys/{_quoted(name)}/rotate"))
+
+    def revoke_key(self, name: str, *, force: bool = False) -> Any:
+        """End an owner's or link's key at once.
+
+        Parameters
+        ----------
+        name
+            The key's name.
+        force
+            Needed for an owner's last key.
+        """
+        return self._call("DELETE", self._at(f"/keys/{_quoted(name)}?force={int(force)}"))
+
+    def new_rater_key(self, rater: str) -> Client:
+        """Replace a rater's key. The old one ends at once.
+
+        Parameters
+        ----------
+        rater
+            The rater's id.
+
+        Returns
+        -------
+        Client
+            With the new key.
+        """
+        return self.with_key(self._call("POST", self._at(f"/raters/{_quoted(rater)}/key"))["key"])
+
+    def revoke_rater_key(self, rater: str) -> Any:
+        """End a rater's key: no more votes by this rater. Those that were cast stay.
+
+        Parameters
+        ----------
+        rater
+            The rater's id.
+        """
+        return self._call("DELETE", self._at(f"/raters/{_quoted(rater)}/key"))
+
+    def server_keys(self) -> Any:
+        """List the server's keys, and the last changes, with a server's key."""
+        return self._get("/keys")
+
+    def new_server_key(self, label: str = "") -> Client:
+        """Make a further key of the server.
+
+        Parameters
+        ----------
+        label
+            Who holds it.
+
+        Returns
+        -------
+        Client
+            With that key.
+        """
+        return self.with_key(self._call("POST", "/keys", {"label": label})["key"])
+
+    def rotate_server_key(self, name: str) -> str:
+        """Replace the secret of a server's key, as ``rotate_key``.
+
+        Parameters
+        ----------
+        name
+            The key's name.
+
+        Returns
+        -------
+        str
+            The new key.
+        """
+        return self._rotated(name, f"/keys/{_quoted(name)}/rotate")
+
+    def revoke_server_key(self, name: str, *, force: bool = False) -> Any:
+        """End a key of the server at once.
+
+        Parameters
+        ----------
+        name
+            The key's name.
+        force
+            Needed for the last key.
+        """
+        return self._call("DELETE", f"/keys/{_quoted(name)}?force={int(force)}")
+
+    def _rotated(self, name: str, path: str) -> str:
+        key = str(self._call("POST", path)["key"])
+        if _name_of(self._key) == name and (self._key or "").split(".")[:2] == key.split(".")[:2]:
+            self._key = key
+        return key
+
     def log(self, format: str = "jsonl") -> str:
+        """Export the arena's log.
+
+        Parameters
+        ----------
+        format
+            "jsonl" or "csv".
+        """
         return str(self._get(self._at(f"/log.{format}")))
 
     def verify(self) -> Any:
+        """Check the arena's log: hashes, and whether its tickets are found again."""
         return self._get(self._at("/verify"))
 
     # ---- raters -----------------------------------------------------------------------------------------------------
 
     def join(self, label: str = "") -> Client:
-        """With the key of an open link: a new rater, as a client of its own."""
+        """Become a rater, with the key of an open link.
+
+        Parameters
+        ----------
+        label
+            Who it is, for the owner.
+
+        Returns
+        -------
+        Client
+            Of the rater.
+        """
         return self.with_key(self._post(self._at("/join"), {"label": label})["key"])
 
     def ask(self, *, stratum: str | None = None) -> Any:
-        """A ticket, or ``{"done": ..., "sentence": ...}``."""
+        """Get the rater's next ticket.
+
+        Parameters
+        ----------
+        stratum
+            The group that the ticket is for.
+
+        Returns
+        -------
+        dict
+            A ticket, or ``{"done": ..., "sentence": ...}``.
+        """
         return self._post(self._at("/tickets"), {"stratum": stratum})
 
     def content(self, ticket: Mapping[str, Any] | str, position: int) -> str | bytes:
-        """What is shown at this place: text, or the bytes of an image or a sound."""
+        """Get what is shown at a position of a ticket.
+
+        Parameters
+        ----------
+        ticket
+            What ``ask`` returned, or its id.
+        position
+            From 0.
+
+        Returns
+        -------
+        str or bytes
+            Text, or the bytes of an image or a sound.
+        """
         shown: str | bytes = self._get(f"/tickets/{_ticket(ticket)}/contents/{int(position)}")
         return shown
 
     def vote(self, ticket: Mapping[str, Any] | str, ballot: Mapping[str, Any], *, next: bool = False) -> Any:
-        """``ballot`` is {"rank": [2, [0, 1]]}, {"best": 2}, {"worst": 0} or {"skip": True}, in places on the ticket."""
+        """Vote on a ticket.
+
+        Parameters
+        ----------
+        ticket
+            What ``ask`` returned, or its id.
+        ballot
+            {"rank": [2, [0, 1]]}, {"best": 2}, {"worst": 0} or {"skip": True}, in positions on the ticket.
+        next
+            Whether to bring the next ticket with the answer.
+
+        Returns
+        -------
+        dict
+            The receipt, with ``event`` and ``hash``; with ``next``, the next ticket.
+        """
         return self._call("PUT", f"/tickets/{_ticket(ticket)}/vote{'?next=1' if next else ''}", dict(ballot))
 
     def undo(self) -> Any:
-        """The last vote taken back; the answer brings a ticket that shows the same."""
+        """Undo the rater's last vote.
+
+        Returns
+        -------
+        dict
+            A new ticket with the same options.
+        """
         return self._post(self._at("/undo"), {})
 
     def board(self) -> Any:
+        """Get the verdict and the standings."""
         return self._get(self._at("/board"))
+
+    def head(self) -> Any:
+        """Get the last event of the log, signed, for owners and raters.
+
+        Keep it: ``multiduel arena verify --head FILE`` says later whether the log still contains it. So does the receipt of a
+        vote: ``event`` and ``hash`` of the answer.
+        """
+        return self._get(self._at("/head"))
+
+    def head_key(self) -> Any:
+        """Get the public key that heads are signed with.
+
+        Returns
+        -------
+        dict
+            ``{"key": its id, "public_key": 64 hexadecimal digits}``.
+        """
+        return self._get("/head-key")
 
     # ---- the wire ---------------------------------------------------------------------------------------------------
 
@@ -268,5 +612,10 @@ def _arena_of(key: str | None) -> str | None:
     return parts[1] or None if len(parts) == 4 else None
 
 
+def _name_of(key: str | None) -> str | None:
+    parts = (key or "").split(".")
+    return parts[2] if len(parts) == 4 else None
+
+
 def _rater_of(key: str | None) -> str | None:
-    return (key or "").split(".")[2] if key and key.startswith("mdrater.") and key.count(".") == 3 else None
+    return _name_of(key) if key and key.startswith("mdrater.") else None

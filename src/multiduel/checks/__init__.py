@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from multiduel.checks import agreement, behaviour, boundary, observing, symmetry
 from multiduel.checks.stream import NaiveStream
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
-from multiduel.engine.registry import find
+from multiduel.engine.registry.registry import find
 from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import PolicySpec
 
@@ -112,7 +112,7 @@ def check(
     >>> check("uniform", only=["header", "slates-valid"]).ok
     True
     """
-    chosen, policy = list(CHECKS) if only is None else list(only), find(policy).name
+    chosen, policy = list(CHECKS) if only is None else list(only), find(policy, "typed").name
     findings: list[Finding] = []
     for name in chosen:
         finding = run(name, policy, oracle=oracle, **params)
@@ -131,7 +131,7 @@ def run(name: str, policy: str | PolicySpec, *, oracle: OracleMaker | None = Non
     >>> print(run("header", "uniform"))
     passed    header
     """
-    policy = find(policy).name
+    policy = find(policy, "typed").name
     if name not in CHECKS:
         raise BadInput(f"There is no check '{name}'.{did_you_mean(name, CHECKS)} There are: {', '.join(CHECKS)}.")
     subject = Subject(policy, params, oracle)

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.stats import ks_2samp
 
 from multiduel.arrays import Floats
-from multiduel.checks.plain import evidence, probed, record
+from multiduel.checks.plain import evidence, record, require_plain_passes
 from multiduel.checks.subject import EASY, HORIZON, MIXED, Subject, coins, played, require
-from multiduel.engine.play import KINDS
-from multiduel.engine.policy import Policy, restore
-from multiduel.engine.seeds import streams
-from multiduel.engine.slates import Slate
+from multiduel.engine.session.policy import Policy, restore
+from multiduel.engine.session.slates import Slate
+from multiduel.engine.simulation.play import KINDS
+from multiduel.engine.simulation.seeds import streams
 
 FALSE_ALARM = 1e-6  # of one statistical test; the seeds are fixed, so an alarm does not come and go
 
@@ -82,7 +82,7 @@ def _compare_with(oracle: Any, subject: Subject, n_arms: int, slate_size: int, P
 
 def commit_equals_step(subject: Subject) -> None:
     """Committing ahead plays the same runs as stepping: bit for bit, or in distribution where the card says so."""
-    probed(subject, "commit-equals-step")
+    require_plain_passes(subject, "commit-equals-step")
     if subject.spec.commits == "exact":
         for problem in (EASY, MIXED):
             options: dict[str, Any] = {"horizon": 10_000, "slate_size": 3, "runs": 4, "seed": 3}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from multiduel.checks.plain import play_small, probed
+from multiduel.checks.plain import play_small, require_plain_passes
 from multiduel.checks.subject import EASY, EASY_WINNER, MIXED, Subject, play_late, played, require, require_bet
 
 LONG = 20_000
@@ -10,7 +10,7 @@ LONG = 20_000
 
 def slates_valid(subject: Subject) -> None:
     """Every slate holds 1 to m distinct arms in range, for every m, compiled and plain."""
-    probed(subject, "slates-valid")  # plain Python first: it notices an index out of range
+    require_plain_passes(subject, "slates-valid")  # plain Python first: it notices an index out of range
     for m in range(2, MIXED.n_arms + 1):
         policy = subject.make(MIXED.n_arms, m, seed=m)
         for _ in played(subject, policy, MIXED.matrix, 80, seed=m, slate_size=m):
@@ -39,7 +39,7 @@ def outcomes_matter(subject: Subject) -> None:
 
 def late_tells(subject: Subject) -> None:
     """Late, shuffled, missing, tied, partial outcomes: slates stay valid, an easy winner is found in 4 runs of 5."""
-    probed(subject, "late-tells")
+    require_plain_passes(subject, "late-tells")
     found = 0
     for seed in range(5):
         policy = subject.make(EASY.n_arms, 3, seed=seed)
@@ -60,7 +60,7 @@ def beats_uniform(subject: Subject) -> None:
 
 def small_sizes(subject: Subject) -> None:
     """K = 1, 2, 3 with m = 2, m = K, m > K and horizons 1, 2, 50 work, by ask and tell and in the play loop."""
-    probed(subject, "small-sizes")
+    require_plain_passes(subject, "small-sizes")
     play_small(subject, (1, 2, 50))
     for n_arms in (1, 2, 3):
         P = MIXED.matrix[:n_arms, :n_arms]

@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Skipped, Subject, coins, played, require
-from multiduel.engine.outcomes import best, duels, ranking
-from multiduel.engine.play import BlockMatrix, Matrix, ask_once, observe_pairs, observe_slate, play, recommend_once, tell_once
-from multiduel.engine.policy import Policy, make
-from multiduel.engine.registry import MACHINES
-from multiduel.engine.slates import Slate
+from multiduel.engine.registry.registry import MACHINES
+from multiduel.engine.session.outcomes import best, duels, ranking
+from multiduel.engine.session.policy import Policy, make
+from multiduel.engine.session.rounds import ask_once, observe_pairs, observe_slate, recommend_once, tell_once
+from multiduel.engine.session.slates import Slate
+from multiduel.engine.simulation.play import play
+from multiduel.engine.simulation.worlds import BlockMatrix, Matrix
 from multiduel.inputs import BadInput
+from multiduel.kernels.compiler.dispatch import JIT, entry
 from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import JIT, entry
 from multiduel.policies import ALL
 from multiduel.policies.citations import is_citation
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.checks.subject import EASY, EASY_WINNER, HORIZON, MIXED, Failed, Subject, coins, played, require
-from multiduel.engine.outcomes import duels, ranking
-from multiduel.engine.policy import Policy, make
+from multiduel.engine.session.outcomes import duels, ranking
+from multiduel.engine.session.policy import Policy, make
 from multiduel.inputs import BadInput
 
 

@@ -18,11 +18,12 @@ import numpy as np
 from multiduel.arrays import Floats
 from multiduel.checks.parent import INSIDE
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Subject, play_late, played, require, require_bet
-from multiduel.engine.outside import address_of, is_ours, load
-from multiduel.engine.play import KINDS, Matrix, sides
-from multiduel.engine.policy import Policy
-from multiduel.engine.registry import MACHINES, POLICIES, register
-from multiduel.engine.seeds import run_seeds, streams
+from multiduel.engine.registry.plugins import address_of, is_ours, load
+from multiduel.engine.registry.registry import MACHINES, POLICIES, register
+from multiduel.engine.session.policy import Policy, fresh
+from multiduel.engine.simulation.play import KINDS
+from multiduel.engine.simulation.seeds import run_seeds, streams
+from multiduel.engine.simulation.worlds import Matrix, sides
 from multiduel.kernels.contract import MachineSpec, PolicySpec, ask, compare, init, seats, tell
 from multiduel.kernels.random import stream
 
@@ -59,7 +60,7 @@ def ask_and_tell(subject: Subject) -> tuple[Policy, list[list[int]], list[list[i
     """The run that ``simulate`` plays, through ask and tell: same labels, same stream, same coins. Slates, and seats taken."""
     n_arms = MIXED.n_arms
     seed = run_seeds(SEED, 1)[0]
-    policy = Policy(subject.spec, subject.params(n_arms, SEATS, ROUNDS), n_arms, seed)
+    policy = fresh(subject.spec, subject.params(n_arms, SEATS, ROUNDS), n_arms, seed)
     drawn = streams(seed, n_arms)
     world = Matrix(sides(MIXED.matrix[np.ix_(drawn.labels, drawn.labels)]))
     slates, taken = [], []
@@ -195,7 +196,7 @@ def gather(subjects: Iterable[Subject]) -> None:
     _seen.update(json.loads(ended.stdout))
 
 
-def probed(subject: Subject, check: str) -> None:
+def require_plain_passes(subject: Subject, check: str) -> None:
     """Fail with the plain process's sentence, if it has one for this check."""
     seen = evidence(subject)["probes"].get(check)
     require(not seen, f"Without the compiler: {seen}")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.engine.policy import Policy, make
-from multiduel.engine.registry import find, resolve
-from multiduel.engine.result import Result
-from multiduel.engine.simulate import simulate
-from multiduel.engine.slates import Slate
+from multiduel.engine.registry.registry import find, resolve
+from multiduel.engine.session.policy import Policy, fresh, make
+from multiduel.engine.session.slates import Slate
+from multiduel.engine.simulation.result import Result
+from multiduel.engine.simulation.simulate import simulate
 from multiduel.kernels.contract import PolicySpec
 from multiduel.problems import Problem, from_utilities
 
@@ -64,7 +64,7 @@ class Subject:
     oracle: OracleMaker | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", find(self.name).name)
+        object.__setattr__(self, "name", find(self.name, "typed").name)
 
     @property
     def spec(self) -> PolicySpec:
@@ -80,11 +80,14 @@ class Subject:
     def make(self, n_arms: int, slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
         return make(self.name, n_arms=n_arms, slate_size=slate_size, seed=seed, horizon=horizon, **self.words)
 
+    def make_labelled(self, labels: Sequence[int], slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
+        """Make it with these labels: arm k of the kernel is our labels[k]."""
+        K = len(labels)
+        return fresh(self.spec, self.params(K, slate_size, horizon), K, np.random.SeedSequence(seed), labels=labels)
+
     def make_unlabelled(self, n_arms: int, slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
-        """With the kernel's own arm numbers: nothing stands between its arms and ours."""
-        policy = self.make(n_arms, slate_size, seed=seed, horizon=horizon)
-        policy._set_labels(range(n_arms))
-        return policy
+        """Make it with the kernel's own arm numbers: nothing stands between its arms and ours."""
+        return self.make_labelled(range(n_arms), slate_size, seed=seed, horizon=horizon)
 
     def simulate(self, problem: Problem | Floats, **options: Any) -> Result:
         result: Result = simulate(self.name, problem, **options, **self.words)

@@ -57,8 +57,7 @@ def _plays(subject: Subject, labels: tuple[int, ...], seed: int, first: list[tup
     """
     counts = np.zeros((RUNS, 2, K))
     for run in range(RUNS):
-        policy = subject.make(K, seed=seed + run)
-        policy._set_labels(labels)
+        policy = subject.make_labelled(labels, seed=seed + run)
         coin = random.Random(seed + run)
         for t in range(ALL):
             slate = policy.ask()

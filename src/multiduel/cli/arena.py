@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multiduel.cli.terminal import console, table
+from multiduel.cli.arena_settings import WithSettings
+from multiduel.cli.terminal import POLICY, console, table
 from multiduel.files import read_text
 from multiduel.inputs import BadInput, did_you_mean
 
 if TYPE_CHECKING:
-    from multiduel.arena.service import Service
+    from multiduel.arena.service.service import Service
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 Db = Annotated[str, typer.Option(help="A file (SQLite), or postgresql://... .", envvar="MULTIDUEL_ARENA_DB")]
 Named = Annotated[str, typer.Option("--arena", help="Its id or name; the only one in the database if not given.")]
 Arena = Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the only one in the database if not given.")]
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin", metavar="NAME|FILE.py:SPEC", help="Load a plug-in policy, which arenas may then name; may be repeated."
+    ),
+]
 
 
 @app.callback()
@@ -31,12 +38,14 @@ def arena() -> None:
 
 
 @contextmanager
-def service_of(db: str) -> Iterator[Service]:
-    """The service on a database that exists; refusals of all kinds come out as sentences."""
-    from multiduel.arena.errors import BrokenLog, Refused, Unavailable
+def service_of(db: str, plugins: list[str] | None = None) -> Iterator[Service]:
+    """The service on a database that exists, once plug-ins are loaded; refusals of all kinds come out as sentences."""
+    from multiduel.arena.domain.errors import BrokenLog, Refused, Unavailable
     from multiduel.arena.journal import connect
-    from multiduel.arena.service import Service
+    from multiduel.arena.service.service import Service
+    from multiduel.arena.web.serve import load_plugins
 
+    load_plugins(plugins or ())
     try:
         service = Service(connect(db))
         try:
@@ -63,13 +72,13 @@ def found(service: Service, named: str) -> str:
 
 
 def existing(db: str) -> str:
-    """A file that is there: only 'create', 'key', 'import' and 'serve' make one."""
+    """A file that is there: only 'create', 'import', 'serve' and 'key --create-db' make one."""
     if "://" not in db and not Path(db).exists():
         raise BadInput(f"'--db' must be a database of arenas. Got no such file: '{db}'.")
     return db
 
 
-# ---- the server, arenas and keys
+# ---- the server and arenas
 
 
 @app.command()
@@ -84,59 +93,41 @@ def serve(
         list[str] | None, typer.Option(help="A host name in its URLs, such as arena.example; may be repeated.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes; more than one needs PostgreSQL.")] = 1,
+    plugin: Plugins = None,
+    limit: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A limit other than the usual one; may be repeated.")
+    ] = None,
 ) -> None:
     """Serve the HTTP API, on this machine only if not told otherwise."""
-    from multiduel.arena.errors import Unavailable
-    from multiduel.arena.serve import Setup
-    from multiduel.arena.serve import serve as run
+    from multiduel.arena.domain.errors import Unavailable
+    from multiduel.arena.web.serve import Setup
+    from multiduel.arena.web.serve import serve as run
 
     address = host or ("0.0.0.0" if public else "127.0.0.1")
     try:
-        run(Setup(db, address, port, public, tuple(name or ()), workers))
+        run(Setup(db, address, port, public, tuple(name or ()), workers, tuple(plugin or ()), tuple(limit or ())))
     except Unavailable as error:
         raise BadInput(str(error)) from None
 
 
-@app.command()
+@app.command(cls=WithSettings)
 def create(
+    ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="What it is called.")],
     options: Annotated[Path, typer.Option(help="A .csv or .jsonl file: name, content, and if need be kind and context.")],
     db: Db = "arena.db",
-    slate_size: Annotated[int, typer.Option(help="Options shown at once, at most.")] = 2,
-    policy: Annotated[str, typer.Option(help="Who chooses what to show: see 'multiduel policies'.")] = "challengers",
-    question: Annotated[str, typer.Option(help="rank, best or worst: they have different winners.")] = "rank",
-    unit: Annotated[str, typer.Option(help="answer: about these raters; rater: about people like them.")] = "answer",
-    room: Annotated[int | None, typer.Option(help="Options there will ever be, if some come or go.")] = None,
-    margin: Annotated[float, typer.Option(help="Options closer than this need not be told apart.")] = 0.0,
-    alpha: Annotated[float, typer.Option(help="The verdict's chance to be wrong, ever.")] = 0.05,
-    votes: Annotated[int | None, typer.Option(help="As many as you are willing to collect; beyond, a margin is offered.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Votes per rater, at most.")] = None,
-    board: Annotated[str, typer.Option(help="When raters may see the board: verdict, always or never.")] = "verdict",
-    raters: Annotated[str, typer.Option(help="open: one link for all; secret: a key for each (see 'arena raters').")] = "open",
-    seed: Annotated[int | None, typer.Option(help="Of all that is random; drawn if not given.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Do not open it yet.")] = False,
 ) -> None:
     """Make an arena, open it, and show its keys."""
-    from multiduel.arena.access import Access
-    from multiduel.arena.commands import Create, Open
-    from multiduel.arena.options import read_options
-    from multiduel.arena.settings import Settings
-    from multiduel.inputs import choice
+    from multiduel.arena.domain.commands import Create, Open
+    from multiduel.arena.domain.options import read_options
+    from multiduel.arena.domain.settings import RATERS, Settings, setting
+    from multiduel.arena.web.access import Access
+    from multiduel.engine.registry.registry import find
 
-    choice("raters", raters, ("open", "secret"))
-    settings = Settings(
-        slate_size=slate_size,
-        question=question,
-        policy=policy,
-        unit=unit,
-        room=room,
-        margin=margin,
-        alpha=alpha,
-        votes=votes,
-        limit=limit,
-        board=board,
-        seed=seed,
-    )
+    raters = RATERS.check(ctx.obj.pop("raters"))
+    parameters = setting("parameters").read(",".join(ctx.obj["parameters"] or ()))
+    settings = Settings(**ctx.obj | {"policy": find(ctx.obj["policy"], "typed").name, "parameters": parameters})
     listed, contexts = read_options(options)
     with service_of(db) as service:
         made = service.do(Create(name, settings, listed, contexts, uuid.uuid4().hex))
@@ -149,19 +140,8 @@ def create(
         if raters == "open":
             print(f"link's key   {access.new_key('link', arena=made.id)}")
         print(f"{len(made.options)} options{contexts_too}; {'not open yet' if wait else 'open'}. Keys are shown once.")
-
-
-@app.command()
-def key(
-    db: Db = "arena.db",
-    named: Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the server's if not given.")] = "",
-) -> None:
-    """A new key: the server's, which makes arenas and owns all, or that of an arena's owner."""
-    from multiduel.arena.access import Access
-
-    with service_of(db) as service:
-        access = Access(service.journal.secrets)
-        print(access.new_key("owner", arena=found(service, named)) if named else access.new_key("server"))
+        if raters == "secret":
+            print("Nobody can vote yet: add people with 'arena raters --admit NAME', or make a shared link with 'arena link'.")
 
 
 @app.command()
@@ -171,7 +151,7 @@ def link(
     revoke: Annotated[bool, typer.Option("--revoke", help="Nobody joins by the links that were given out.")] = False,
 ) -> None:
     """A new open link's key, with which anyone may join."""
-    from multiduel.arena.access import Access
+    from multiduel.arena.web.access import Access
 
     with service_of(existing(db)) as service:
         access, arena = Access(service.journal.secrets), found(service, named)
@@ -208,7 +188,7 @@ def close(named: Arena = "", db: Db = "arena.db") -> None:
 
 
 def _turn(command: str, named: str, db: str) -> None:
-    from multiduel.arena import commands
+    from multiduel.arena.domain import commands
 
     with service_of(existing(db)) as service:
         info = service.do(getattr(commands, command)(found(service, named)))
@@ -219,16 +199,17 @@ def _turn(command: str, named: str, db: str) -> None:
 def change(
     named: Arena = "",
     db: Db = "arena.db",
-    policy: Annotated[str | None, typer.Option(help="Who chooses from now on.")] = None,
+    policy: Annotated[str | None, typer.Option(help=f"Who chooses from now on. {POLICY}")] = None,
     margin: Annotated[float | None, typer.Option(help="Options closer than this need not be told apart.")] = None,
 ) -> None:
     """Another policy or margin; all else is fixed."""
-    from multiduel.arena.commands import ChangeMargin, ChangePolicy
+    from multiduel.arena.domain.commands import ChangeMargin, ChangePolicy
+    from multiduel.engine.registry.registry import find
 
     with service_of(existing(db)) as service:
         arena = found(service, named)
         if policy is not None:
-            service.do(ChangePolicy(arena, policy))
+            service.do(ChangePolicy(arena, find(policy, "typed").name))
         if margin is not None:
             service.do(ChangeMargin(arena, margin))
         settings = service.info(arena).settings
@@ -240,8 +221,8 @@ def add(
     options: Annotated[Path, typer.Argument(metavar="FILE", help="As for 'create'.")], named: Arena = "", db: Db = "arena.db"
 ) -> None:
     """Add options while it runs (with '--room' at creation)."""
-    from multiduel.arena.commands import AddOptions
-    from multiduel.arena.options import format_of, read_lines
+    from multiduel.arena.domain.commands import AddOptions
+    from multiduel.arena.domain.options import format_of, read_lines
 
     listed, contexts = read_lines(read_text(options), format=format_of(options), folder=options.parent, least=1)
     with service_of(existing(db)) as service:
@@ -258,7 +239,7 @@ def add(
 @app.command()
 def retire(option: Annotated[str, typer.Argument(help="Its id or name.")], named: Arena = "", db: Db = "arena.db") -> None:
     """Take an option out, for good (with '--room' at creation)."""
-    from multiduel.arena.commands import RetireOption
+    from multiduel.arena.domain.commands import RetireOption
 
     with service_of(existing(db)) as service:
         arena = found(service, named)
@@ -277,7 +258,7 @@ def board(
     named: Arena = "", db: Db = "arena.db", as_json: Annotated[bool, typer.Option("--json", help="All of it, as JSON.")] = False
 ) -> None:
     """The verdict, and what stands behind it."""
-    from multiduel.arena.exports import finite
+    from multiduel.arena.files.exports import finite
 
     with service_of(existing(db)) as service:
         seen = service.board(found(service, named))
@@ -313,8 +294,8 @@ def raters(
     reason: Annotated[str, typer.Option(help="Of a quarantine.")] = "",
 ) -> None:
     """Raters: votes, agreement with the others, speed. Admit some, or set votes aside."""
-    from multiduel.arena.access import Access
-    from multiduel.arena.commands import AdmitRater, Quarantine, Release
+    from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release
+    from multiduel.arena.web.access import Access
 
     with service_of(existing(db)) as service:
         arena = found(service, named)

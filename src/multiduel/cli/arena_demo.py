@@ -1,4 +1,4 @@
-"""``multiduel arena demo``: a page is there before the server is."""
+"""``multiduel arena demo``: a worked example in the browser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from multiduel.cli.starting import Starting
 from multiduel.inputs import BadInput
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -26,12 +25,13 @@ def demo(
         listening = socket.create_server(("127.0.0.1", port), backlog=128)
     except (OSError, OverflowError) as error:
         raise BadInput(f"'--port' must be one that is free on this machine, 0 to 65535. Got {port}: {error}.") from None
-    starting = Starting(listening)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/demo"
     print(f"{address} (Ctrl-C stops it; nothing is kept)")
     sys.stdout.flush()
-    if browser:
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    from multiduel.arena.demo import serve_demo
+    from multiduel.arena.web.demo import serve_demo
 
-    serve_demo(listening, starting.hand_over)
+    def show() -> None:
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    serve_demo(listening, show)  # whoever connects before it is loaded waits: the socket listens already

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multiduel.cli.arena import Arena, Db, Named, existing, found, service_of
+from multiduel.cli.arena import Arena, Db, Named, Plugins, existing, found, service_of
+from multiduel.cli.terminal import POLICY
 from multiduel.files import read_text, refuse_unwritable, whole_file
+
+if TYPE_CHECKING:
+    from multiduel.arena.journal import Journal
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -23,9 +29,9 @@ def votes(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would come of it.")] = False,
 ) -> None:
     """Enter votes from a file: all lines or none, each once however often the file is sent."""
-    from multiduel.arena import batches
-    from multiduel.arena.commands import ImportReport
-    from multiduel.arena.options import format_of
+    from multiduel.arena.domain.commands import ImportReport
+    from multiduel.arena.domain.options import format_of
+    from multiduel.arena.files import batches
 
     batch = batches.read_votes(read_text(file), format=format_of(file))
     with service_of(existing(db)) as service:
@@ -49,13 +55,14 @@ def sheets(
     named: Named = "",
     db: Db = "arena.db",
     stratum: Annotated[str | None, typer.Option(help="A label such as a centre.")] = None,
+    plugin: Plugins = None,
 ) -> None:
     """Print tickets ahead, on which votes come later."""
-    from multiduel.arena.commands import PrintTickets
-    from multiduel.arena.sheets import sheets_of
+    from multiduel.arena.domain.commands import PrintTickets
+    from multiduel.arena.files.sheets import sheets_of
 
     refuse_unwritable(out)
-    with service_of(existing(db)) as service:
+    with service_of(existing(db), plugin) as service:
         arena = found(service, named)
         tickets = service.do(PrintTickets(arena, number, uuid.uuid4().hex, stratum=stratum))
         with whole_file(out) as draft:
@@ -70,8 +77,8 @@ def export(
     db: Db = "arena.db",
 ) -> None:
     """Write the log to a file."""
-    from multiduel.arena.exports import log_lines, log_table
-    from multiduel.arena.options import format_of
+    from multiduel.arena.domain.options import format_of
+    from multiduel.arena.files.exports import log_lines, log_table
 
     format = format_of(out)
     refuse_unwritable(out)
@@ -86,47 +93,104 @@ def export(
 
 @app.command("import")
 def import_log(
-    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="A log that was exported.")], db: Db = "arena.db"
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="A log that was exported.")],
+    db: Db = "arena.db",
+    plugin: Plugins = None,
 ) -> None:
-    """Read an exported log into a database. Keys do not come with it: see 'arena key'."""
-    from multiduel.arena.exports import read_log
+    """Read an exported log into a database. Keys do not come with it: see 'arena keys new'."""
+    from multiduel.arena.domain.settings import why_unusable
+    from multiduel.arena.files.exports import read_log
+    from multiduel.arena.files.imports import import_log as add_log
 
     events, contents = read_log(read_text(file).split("\n"))
-    with service_of(db) as service:
-        info = service.import_log(events, contents)
+    with service_of(db, plugin) as service:
+        info = add_log(service, events, contents)
         print(f"{info.name} ({info.id}) is here, with {info.events:,} events.")
+        problem = why_unusable(info.settings)
+        if problem is not None:
+            print(problem)
 
 
 @app.command()
 def verify(
     named: Annotated[str, typer.Argument(metavar="[ARENA or FILE.jsonl]", help="An arena, or a log that was exported.")] = "",
     db: Db = "arena.db",
+    plugin: Plugins = None,
+    head: Annotated[Path | None, typer.Option(metavar="FILE", help="A head or receipt that was kept: is it in the log?")] = None,
+    receipt: Annotated[str | None, typer.Option(metavar="EVENT:HASH", help="A receipt that was kept: is it in the log?")] = None,
+    public_key: Annotated[
+        str | None, typer.Option(help="That heads are signed with, as 'arena head --public-key' showed it.")
+    ] = None,
 ) -> None:
-    """Is the log what was written, and does every slate come out again?"""
-    from multiduel.arena.exports import read_log
-    from multiduel.arena.verify import Verifier
-    from multiduel.arena.verify import verify as check
+    """Is the log what was written, and does every slate come out again? Does it contain what somebody kept?"""
+    from multiduel.arena.files import signed_heads
+    from multiduel.arena.files.exports import read_log
+    from multiduel.arena.files.verify import Verifier
+    from multiduel.arena.files.verify import verify as check
+    from multiduel.arena.web.serve import load_plugins
 
+    load_plugins(plugin or ())
+    public = None if public_key is None else signed_heads.public_key_of(public_key)
+    kept = [
+        signed_heads.read_kept(one)
+        for one in ([] if head is None else [read_text(head)]) + ([] if receipt is None else [receipt])
+    ]
     if named.endswith(".jsonl"):
         events, contents = read_log(read_text(named).split("\n"))
         report = Verifier("", contents.get, None).check(events)
+        hashes = {event.number: event.hash for event in events}
+        arena = signed_heads.arena_of_log(events[0].body) if events else ""
+        report.kept = [signed_heads.look_for(one, arena, len(events), hashes.get, public=public) for one in kept]
     else:
         with service_of(existing(db)) as service:
-            report = check(service.journal, found(service, named))
+            arena, journal = found(service, named), service.journal
+            report = check(journal, arena)
+            if public is None and any(one.head for one in kept):
+                public = signed_heads.Signer(journal).public()
+            report.kept = [
+                signed_heads.look_for(one, arena, report.events, hash_in(journal, arena), public=public) for one in kept
+            ]
     print(report)
     if not report.good:
         raise typer.Exit(2)
 
 
+def hash_in(journal: Journal, arena: str) -> Callable[[int], str | None]:
+    """The hash of the event of a number."""
+
+    def hash_at(number: int) -> str | None:
+        return next((event.hash for event in journal.events(arena, number - 1, 1) if event.number == number), None)
+
+    return hash_at
+
+
 @app.command()
-def replay(
-    policy: Annotated[str, typer.Option(help="See 'multiduel policies'.")], named: Arena = "", db: Db = "arena.db"
+def head(
+    named: Arena = "",
+    db: Db = "arena.db",
+    public_key: Annotated[bool, typer.Option("--public-key", help="Print the key that heads are signed with instead.")] = False,
 ) -> None:
-    """What would another policy have shown? With what that can and cannot say."""
-    from multiduel.arena.replay import replay as run
+    """Print the last event's number and hash, signed. Keep it: 'verify --head FILE' notices a log that was cut or rewritten."""
+    from multiduel.arena.files.signed_heads import Signer
 
     with service_of(existing(db)) as service:
-        print(run(service.journal.stream(found(service, named)), policy))
+        signer = Signer(service.journal)
+        if public_key:
+            print(signer.public())
+            return
+        info = service.info(found(service, named))
+        print(json.dumps(signer.sign(info.id, info.events, info.hash).to_json()))
+
+
+@app.command()
+def replay(policy: Annotated[str, typer.Option(help=POLICY)], named: Arena = "", db: Db = "arena.db") -> None:
+    """What would another policy have shown? With what that can and cannot say."""
+    from multiduel.arena.files.replay import replay as run
+    from multiduel.engine.registry.registry import find
+
+    chosen = find(policy, "typed").name
+    with service_of(existing(db)) as service:
+        print(run(service.journal.stream(found(service, named)), chosen))
 
 
 @app.command()
@@ -136,9 +200,11 @@ def problem(
     db: Db = "arena.db",
 ) -> None:
     """Write the log as a problem: who beats whom how often, for 'multiduel problem' and the lab."""
-    from multiduel.arena.replay import write_problem
+    from multiduel.arena.files.problems import problem_of, write_problem
 
     refuse_unwritable(out)
     with service_of(existing(db)) as service:
-        write_problem(service.problem(found(service, named)), out)
+        with service.look(found(service, named)) as state:
+            estimated = problem_of(state)
+        write_problem(estimated, out)
     print(f"Wrote {out}.")

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from multiduel.cli.terminal import facts, table
-from multiduel.engine.outside import is_address
-from multiduel.engine.registry import MACHINES, POLICIES, describe, find, known_policies
+from multiduel.engine.registry.plugins import is_address
+from multiduel.engine.registry.registry import MACHINES, POLICIES, describe, find, known_policies
 from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import MachineSpec, Parameter, PolicySpec
 from multiduel.policies.citations import cited
@@ -59,7 +59,7 @@ def _short(citation: str) -> str:
 def print_card(name: str, console: Console) -> None:
     """All about one policy or machine."""
     if is_address(name):
-        name = find(name).name
+        name = find(name, "typed").name
     card: PolicySpec | MachineSpec | None = known_policies().get(name) or MACHINES.get(name)
     if card is None:
         hint = did_you_mean(name, [*POLICIES, *MACHINES])

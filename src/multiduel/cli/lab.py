@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multiduel.cli.terminal import console
+from multiduel.display.progress import duration, progress_bar
 from multiduel.inputs import BadInput, cores, did_you_mean, visible
 
 if TYPE_CHECKING:
     from multiduel.lab.experiment import Sweep
-    from multiduel.lab.outlook import Outlook
     from multiduel.lab.results import Panel
+    from multiduel.lab.workload import Outlook
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -46,7 +44,7 @@ def run(
     quick: Quick = False,
 ) -> None:
     """Run experiments from files. Stop it when you like, even with kill -9: the same command goes on where it was."""
-    from multiduel.engine import figures
+    from multiduel.display import regret_figures
     from multiduel.lab import experiment as experiments
     from multiduel.lab import sweeps
     from multiduel.lab.paper import panels
@@ -64,7 +62,7 @@ def run(
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Experiments of one call must have different names. Got '{name}' {names.count(name)} times.")
-    figures.check("regret.png")
+    regret_figures.check("regret.png")
     for file, sweep in zip(files, choices, strict=True):
         if quick:
             sweep = experiments.quick_all(sweep)
@@ -89,7 +87,7 @@ def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outloo
     if ahead.tasks:
         at_work = 1 if cluster else min(cores(threads, of="run"), len(ahead.tasks))
         where = "of work for one core" if cluster else f"on {at_work} core{'s' * (at_work > 1)}"
-        guess = f"Roughly {_duration(max(1.0, ahead.seconds() / at_work))} {where}: a guess from a short trial."
+        guess = f"Roughly {duration(max(1.0, ahead.seconds() / at_work))} {where}: a guess from a short trial."
         screen.print(guess, markup=False, soft_wrap=True)
 
 
@@ -102,15 +100,15 @@ def report(
     latex: Annotated[bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), and write nothing.")] = False,
 ) -> None:
     """Make the figure and the summary anew from the folder of a finished run, and from nothing else."""
-    from multiduel.engine import figures
+    from multiduel.display import regret_figures
     from multiduel.lab import results, sweeps
 
-    figures.check("regret.png")
+    regret_figures.check("regret.png")
     folders = results.folders_in(folder)
     if latex:
-        from multiduel.lab import show
+        from multiduel.lab import report
 
-        print("\n".join(show.latex(results.read(path), regret) for path in folders), end="")
+        print("\n".join(report.latex(results.read(path), regret) for path in folders), end="")
         return
     if sweeps.is_here(folder):
         return _show_sweep(*sweeps.read(folder), folder, regret)
@@ -174,77 +172,28 @@ def _find(name: str) -> Sweep:
 
 
 def _show(panel: Panel, folder: Path, regret: str | None = None) -> None:
-    from multiduel.lab import show
+    from multiduel.lab import report
 
-    paths = show.write(panel, folder, regret=regret)
+    paths = report.write(panel, folder, regret=regret)
     screen = console()
-    screen.print(show.panel_table(panel, regret))
-    for note in show.notes(panel.showing(regret or panel.experiment.regret)):
+    screen.print(report.panel_table(panel, regret))
+    for note in report.notes(panel.showing(regret or panel.experiment.regret)):
         screen.print(note, markup=False, soft_wrap=True)
     screen.print(f"Wrote {', '.join(path.name for path in paths)} in {folder}", markup=False, soft_wrap=True)
 
 
 def _show_sweep(title: str, measured: list[Panel], folder: Path, regret: str | None = None) -> None:
-    from multiduel.lab import show, sweeps
+    from multiduel.display.tables import rich_table
+    from multiduel.lab import report, sweeps
 
     for panel in measured:
-        show.write(panel, folder / panel.experiment.name, regret=regret)
+        report.write(panel, folder / panel.experiment.name, regret=regret)
     compared = sweeps.compared(measured, regret)
     paths = sweeps.write(title, compared, folder, tag="" if regret in (None, measured[0].experiment.regret) else f"-{regret}")
     screen = console()
-    screen.print(sweeps.best_table(title, compared))
+    screen.print(rich_table(sweeps.best_table(compared, f"{title}: best")))
     written = f"Wrote {', '.join(path.name for path in paths)} in {folder}, and the same in the folder of each experiment"
     screen.print(written, markup=False, soft_wrap=True)
 
 
-@contextmanager
-def progress_line(name: str) -> Iterator[Callable[[float, float], None] | None]:
-    """A line on stderr for one experiment: share, rounds per second, time left. None if nobody watches."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[pace]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as line:
-        task = line.add_task(name, total=1.0, pace="")
-        start = time.monotonic()
-
-        def update(done: float, total: float) -> None:
-            line.update(task, completed=done / total, pace=pace(done, total, time.monotonic() - start))
-
-        yield update
-        line.update(task, completed=1.0)
-
-
-def pace(done: float, total: float, seconds: float) -> str:
-    """Rounds per second and time left, in words.
-
-    >>> pace(3e6, 4e6, 6.0)
-    '500 thousand rounds/s, 2 s left'
-    >>> pace(4e9, 4e9, 80.0)
-    '50 million rounds/s, 1 min 20 s'
-    """
-    if done <= 0 or seconds <= 0:
-        return ""
-    speed = done / seconds
-    sizes = ((1e9, " billion"), (1e6, " million"), (1e3, " thousand"), (0.0, ""))
-    size, word = next((size or 1.0, word) for size, word in sizes if speed >= size)
-    left = (total - done) / speed
-    rest = f"{_duration(left)} left" if done < total else _duration(seconds)
-    return f"{speed / size:.3g}{word} rounds/s, {rest}"
-
-
-def _duration(seconds: float) -> str:
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+progress_line = partial(progress_bar, unit="rounds", keep=True)  # of one experiment

@@ -36,17 +36,23 @@ def cite(
     """Print BibTeX entries of the papers behind policies, or behind all policies of an experiment."""
     from pathlib import Path
 
-    from multiduel.engine.registry import MACHINES, find
+    from multiduel.engine.registry.registry import MACHINES, POLICIES, find
+    from multiduel.inputs import shortened
     from multiduel.lab.results import MANIFEST, find_folder, folders_in
     from multiduel.policies.citations import bibtex
 
     entries: dict[str, None] = {}
+    folders = {name: [folder for folder in folders_in(Path(name)) if (folder / MANIFEST).exists()] for name in names}
+    typed = {name: MACHINES[name] if name in MACHINES else find(name, "typed") for name in names if not folders[name]}
     for name in names:
-        folders = [folder for folder in folders_in(Path(name)) if (folder / MANIFEST).exists()]
-        of_results = (contender.policy for folder in folders for contender in find_folder(folder).experiment.contenders)
-        for policy in of_results if folders else [name]:
-            card = MACHINES[policy] if policy in MACHINES else find(policy)
-            entries[bibtex(card.cite)] = None
+        if name in typed:
+            entries[bibtex(typed[name].cite)] = None
+        for folder in folders[name]:
+            for contender in find_folder(folder).experiment.contenders:
+                if contender.policy in POLICIES:
+                    entries[bibtex(POLICIES[contender.policy].cite)] = None
+                else:  # a plug-in: results do not say what it cites, and its code is not run because they name it
+                    entries[f"% {shortened(contender.policy)} is a plug-in: name it too, as path/to/file.py:SPEC"] = None
     print("\n\n".join(entry for entry in entries if entry) or "% no paper")
 
 
@@ -58,7 +64,7 @@ def suggest(
     assume: Annotated[str, typer.Option("--assume", help="utilities, condorcet or copeland.")] = "condorcet",
 ) -> None:
     """Name the policy that we would use, and why, from measured results."""
-    from multiduel.engine.suggest import suggest as choose
+    from multiduel.engine.registry.suggest import suggest as choose
 
     rounds = whole_number("--horizon", horizon) if horizon else None
     choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multiduel.cli.terminal import POLICY, progress
+from multiduel.cli.terminal import POLICY, console, progress
 from multiduel.files import refuse_unwritable, write_whole
 from multiduel.inputs import BadInput
 
@@ -75,9 +75,8 @@ def matrix(
     lineup = _lineup(files or [], direction, run or [], qrels)
     problem = click_problem(lineup, clicks=clicks, depth=depth, **_given(method=method, ties=ties))
     parts = out.with_suffix(".parts")
-    label = f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs"
-    with progress([label]) as bar:
-        estimate = estimate_matrix(problem, comparisons=comparisons, seed=seed, threads=threads, parts=parts, progress=bar(label))
+    with progress(f"{lineup.n_arms * (lineup.n_arms - 1) // 2} pairs") as update:
+        estimate = estimate_matrix(problem, comparisons=comparisons, seed=seed, threads=threads, parts=parts, progress=update)
     written = estimate.write(out)
     remove_parts(parts)
     preferences, ndcg = estimate.problem, lineup.ndcg()
@@ -155,15 +154,18 @@ def live(
     Users, method and page are those that the matrix was made with, which P.json beside it tells; others are refused. Ties may
     be told otherwise: who wins is the same.
     """
-    from multiduel.engine.registry import find
-    from multiduel.engine.simulate import simulate
+    from multiduel.display.regret_tables import regret_table
+    from multiduel.display.tables import rich_table
+    from multiduel.engine.registry.registry import find
+    from multiduel.engine.simulation.simulate import simulate
+    from multiduel.lab.report import table_title
     from multiduel.problems import read_csv
     from multiduel.rankers.matrix import click_problem_of
 
     if json_file:
         refuse_unwritable(json_file)
     reference = read_csv(matrix)
-    specs = [find(name) for name in policy]
+    specs = [find(name, "typed") for name in policy]
     lineup = _lineup(files or [], direction, run or [], qrels)
     problem = click_problem_of(matrix, lineup, reference, **_given(clicks=clicks, method=method, ties=ties, depth=depth))
     best = {"condorcet": () if reference.winner is None else (reference.winner,), "borda": reference.borda_winners}
@@ -171,8 +173,7 @@ def live(
     print(f"{problem.clicks.name} clicks, {problem.method}, ties {problem.ties}, {problem.clicks.depth} slots")
     results = []
     for spec in specs:
-        label = spec.name
-        with progress([label]) as bar:
+        with progress(spec.name) as update:
             result = simulate(
                 spec.name,
                 problem,
@@ -182,16 +183,14 @@ def live(
                 benchmark=benchmark,
                 seed=seed,
                 threads=threads,
-                progress=bar(label),
+                progress=update,
             )
-        results.append(result.to_json())
-        right = sum(float((result.recommended == arm).mean()) for arm in winners)
-        print(
-            f"{spec.name:24} m = {result.slate_size:2}  regret {result.final.mean():10.1f} +- {result.std[-1]:.1f}"
-            f"  bets on a {benchmark} winner in {right:.0%} of runs  {result.seconds:.1f} s"
-        )
+        results.append(result)
+    summaries = [result.summary(winners=winners) for result in results]
+    columns = ("name", "m", "mean", "interval", "std", "winner", "seconds")
+    console().print(rich_table(regret_table(summaries, columns, title=table_title(results[0]))))
     if json_file:
-        write_whole(json_file, json.dumps(results) + "\n")
+        write_whole(json_file, json.dumps([result.to_json() for result in results]) + "\n")
 
 
 @app.command()

@@ -38,32 +38,29 @@ def simulate(
     size: Annotated[str | None, typer.Option(help="Of the plot: single or double (columns of a paper).")] = None,
 ) -> None:
     """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
-    from multiduel.engine.play import KINDS
-    from multiduel.engine.registry import find, resolve
-    from multiduel.engine.simulate import simulate as run
-    from multiduel.engine.worlds import answered_by
+    from multiduel.display.tables import rich_table
+    from multiduel.engine.registry.registry import find
+    from multiduel.engine.simulation.play import KINDS
+    from multiduel.engine.simulation.rankings import answered_by
+    from multiduel.engine.simulation.simulate import simulate as run
     from multiduel.files import refuse_unwritable, whole_file, write_whole
-    from multiduel.lab.settling import settlement_plot, settlement_table
-    from multiduel.lab.show import results_table
+    from multiduel.lab.report import results_table
+    from multiduel.lab.time_to_verdict import settlement_plot, settlement_table
     from multiduel.problems import parse
 
     rounds = whole_number("horizon", horizon)
-    specs = [find(name) for name in names]
-    given, names = names, [spec.name for spec in specs]
+    given, names = names, [find(name, "typed").name for name in names]
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Each policy can be named once in a call. Got '{name}' {names.count(name)} times.")
     params = _parameters(param or [], names, dict(zip(given, names, strict=True)))
     instance = answered_by(parse(problem, n_arms=arms, link=link, seed=problem_seed), answers)
-    instance.benchmark_gaps(benchmark)
-    for spec in specs:  # refuse all that is wrong before the first policy plays
-        resolve(spec, n_arms=instance.n_arms, slate_size=slate_size, horizon=rounds, words=params[spec.name])
     if plot is not None:
-        from multiduel.engine import figures
+        from multiduel.display import regret_figures
 
-        figures.check(plot, scale)
+        regret_figures.check(plot, scale)
         if size is not None:
-            choice("size", size, figures.SIZES)
+            choice("size", size, regret_figures.SIZES)
     choice("regret", regret, KINDS)
     if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
         raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
@@ -72,18 +69,20 @@ def simulate(
     for path in written:
         refuse_unwritable(path)
 
-    results = []
-    with progress(names) as bar:
-        for spec in specs:
-            options: dict[str, Any] = {"slate_size": slate_size, "horizon": rounds, "runs": runs, "seed": seed}
-            options |= {
-                "until": until,
-                "verdict_error": verdict_error,
-                "threads": threads,
-                "benchmark": benchmark,
-                "progress": bar(spec.name),
-            }
-            results.append(run(spec.name, instance, **options, **params[spec.name]))
+    with progress(", ".join(names)) as update:
+        results = run(
+            [(name, params[name]) for name in names],
+            instance,
+            slate_size=slate_size,
+            horizon=rounds,
+            runs=runs,
+            seed=seed,
+            until=until,
+            verdict_error=verdict_error,
+            threads=threads,
+            benchmark=benchmark,
+            progress=update,
+        )
     text = json.dumps([result.to_json() for result in results], allow_nan=False)
     if json_file is not None and json_file != "-":
         write_whole(json_file, text + "\n")
@@ -92,12 +91,12 @@ def simulate(
             if until:
                 settlement_plot(results, draft, kind=Path(plot).suffix[1:])
             else:
-                figures.regret_plot(results, draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size)
+                results.plot(draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size)
     if json_file == "-":
         print(text)
         return
     screen = console()
-    screen.print(settlement_table(results) if until else results_table(results, regret=regret))
+    screen.print(rich_table(settlement_table(results)) if until else results_table(results, regret=regret))
     for path in written:
         screen.print(f"Wrote {path}", markup=False, soft_wrap=True)
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
-from multiduel.inputs import BadInput, visible
+from multiduel.display.progress import progress_bar
+from multiduel.inputs import BadInput, shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,6 +56,11 @@ class Sentences(TyperGroup):
         except BadInput as error:
             print(visible(str(error)), file=sys.stderr)
             raise typer.Exit(2) from None
+        except OSError as error:
+            if error.filename is None:  # of no file: the screen's (see ``output``)
+                raise
+            print(visible(f"{shortened(error.filename)} cannot be used: {error.strerror}."), file=sys.stderr)
+            raise typer.Exit(2) from None
         except MemoryError:
             print("Not enough memory: K arms need several tables of K x K numbers. Try fewer.", file=sys.stderr)
             raise typer.Exit(2) from None
@@ -75,6 +81,8 @@ def leave_at_once(code: int) -> None:
 def output() -> Iterator[None]:
     """A screen or file that cannot be written to is a sentence and exit code 2; a pipe that nobody reads ends quietly."""
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
     if sys.stdout is None:
         print("Nothing can be printed: the output is closed. To print nowhere, use > /dev/null.", file=sys.stderr)
         sys.exit(2)
@@ -101,37 +109,16 @@ def output() -> Iterator[None]:
 
 
 @contextmanager
-def progress(names: list[str]) -> Iterator[Callable[[str], Callable[[float], None]]]:
-    """A bar per name on stderr, if someone watches. What is said meanwhile (compiling ...) stays above it.
+def progress(label: str) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar if someone watches. Whoever plays calls back from the main thread: there Ctrl-C is looked for too."""
+    with progress_bar(label) as show:
 
-    Whoever plays calls back with the share done, from the main thread; that is also where Ctrl-C is looked for.
-    """
+        def update(share: float) -> None:
+            if _interrupted.is_set():
+                raise KeyboardInterrupt
+            show(share)
 
-    def watch(share: float) -> None:
-        if _interrupted.is_set():
-            raise KeyboardInterrupt
-
-    if not sys.stderr.isatty():
-        yield lambda name: watch
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    left = TimeRemainingColumn(elapsed_when_finished=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), left)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        width = max(map(len, names))
-
-        def start(name: str) -> Callable[[float], None]:
-            task = bars.add_task(name.ljust(width), total=1.0)
-
-            def update(share: float) -> None:
-                watch(share)
-                bars.update(task, completed=share)
-
-            return update
-
-        yield start
+        yield update
 
 
 def console() -> Console:

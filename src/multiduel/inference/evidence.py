@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Flags, Floats
-from multiduel.kernels.dispatch import entry
+from multiduel.inputs import BadInput, finite, share, shortened
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.evidence import (
     Bets,
     Powers,
@@ -22,6 +24,8 @@ from multiduel.kernels.evidence import (
     log_winnings,
     powers,
 )
+
+LEAST_NULL = 1e-300  # below, a single bet is more than any number
 
 
 def fill_evidence(stakes: Bets, listed: Powers, above: Floats, ties: Floats, L: Floats, against: Floats) -> None:
@@ -69,11 +73,28 @@ def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats,
     >>> bool(L[0, 1] > 3.0 > L[1, 0]), bool(against[1] == L[0, 1])  # much speaks against "1 beats all others"
     (True, True)
     """
-    stakes, listed = _stakes(null)
-    K = len(above)
+    D, T = _tables(above, ties, "evidence")
+    stakes, listed = _stakes(max(LEAST_NULL, share("null", null, of="evidence")))
+    K = len(D)
     L, against = np.zeros((K, K)), np.zeros(K)
-    run(fill_evidence, stakes, listed, above, ties, L, against)
+    run(fill_evidence, stakes, listed, D, T, L, against)
     return L, against
+
+
+def _tables(above: Any, ties: Any, of: str) -> tuple[Floats, Floats]:
+    """Both tables as compiled code, which checks nothing, takes them."""
+    try:
+        D, T = (np.asarray(table, np.float64, order="C") for table in (above, ties))
+        good = D.ndim == 2 and D.shape == T.shape == (len(D), len(D)) and len(D) > 0 and bool(np.isfinite(D + T).all())
+        good = good and bool((D >= 0.0).all() and (T >= 0.0).all())
+    except (TypeError, ValueError, OverflowError):
+        good = False
+    if not good:
+        raise BadInput(
+            f"'above' and 'ties' of '{of}' must be square tables of counts, of one shape. "
+            f"Got {shortened(above)} and {shortened(ties)}."
+        )
+    return D, T
 
 
 class Weighed(NamedTuple):
@@ -94,13 +115,21 @@ class Weighed(NamedTuple):
     @classmethod
     def of(cls, above: Floats, ties: Floats, margin: float = 0.0) -> Weighed:
         even, against = evidence(above, ties)
-        return cls(even, against, evidence(above, ties, null=0.5 - margin)[0] if margin > 0.0 else even)
+        apart = known_margin(margin, of="Weighed.of")
+        return cls(even, against, evidence(above, ties, null=0.5 - apart)[0] if apart > 0.0 else even)
 
     def update(self, above: Floats, ties: Floats, arms: Sequence[int], margin: float = 0.0) -> None:
         """After an answer about these arms."""
-        here = np.array(arms)
-        square = np.ix_(here, here)
-        D, T = above[square], ties[square]
+        try:
+            here = np.array([operator.index(arm) for arm in arms])
+            square = np.ix_(here, here)
+            D, T = above[square], ties[square]
+            good = above.shape == ties.shape == self.even.shape and len(here) > 0
+        except (AttributeError, IndexError, TypeError, ValueError):
+            good = False
+        if not good:
+            raise BadInput(f"'update' takes the tables of these counts, and arms of theirs. Got the arms {shortened(arms)}.")
+        known_margin(margin, of="Weighed.update")
         self.even[square] = evidence(D, T)[0]
         if self.L is not self.even:
             self.L[square] = evidence(D, T, null=0.5 - margin)[0]
@@ -125,12 +154,33 @@ def pair_intervals(
     >>> bool(low[0, 1] < 0.6 < high[0, 1]), float(high[0, 1] + low[1, 0])
     (True, 1.0)
     """
-    low, known = np.zeros_like(above), np.zeros(above.shape, np.bool_)
-    if before is not None and before[0].shape == above.shape:
-        same = (before[0] == above) & (before[1] == ties)
-        low, known = before[2].copy(), same & same.T
-    run(fill_intervals, stakes_of(0.5), above, ties, math.log(2.0 / error), known, low)
+    D, T = _tables(above, ties, "pair_intervals")
+    if not 0.0 < finite("error", error, of="pair_intervals") <= 1.0:
+        raise BadInput(f"'error' of 'pair_intervals' must be above 0 and at most 1. Got {shortened(error)}.")
+    low, known = np.zeros_like(D), np.zeros(D.shape, np.bool_)
+    if before is not None:
+        counts, ends = _tables(*_three(before)[:2], "pair_intervals"), np.array(before[2], np.float64)
+        if counts[0].shape == D.shape == ends.shape:
+            same = (counts[0] == D) & (counts[1] == T)
+            low, known = ends, same & same.T
+    run(fill_intervals, stakes_of(0.5), D, T, math.log(2.0 / error), known, low)
     return low, 1.0 - low.T
+
+
+def _three(before: Any) -> tuple[Any, Any, Any]:
+    if not isinstance(before, tuple) or len(before) != 3 or not all(isinstance(table, np.ndarray) for table in before):
+        raise BadInput(
+            f"'before' of 'pair_intervals' must be two tables of counts and their lower ends. Got {shortened(before)}."
+        )
+    return before
+
+
+def known_margin(margin: Any, *, of: str) -> float:
+    """A margin as a float, if it is a number of at least 0 and below 1/2."""
+    apart = finite("margin", margin, of=of)
+    if not 0.0 <= apart < 0.5:
+        raise BadInput(f"'margin' of '{of}' must be at least 0 and below 0.5. Got {shortened(margin)}.")
+    return apart
 
 
 def run(function: Callable[..., None], *arguments: Any) -> None:

@@ -22,8 +22,8 @@ from multiduel.arrays import Floats, Stream
 from multiduel.inference.evidence import run, stakes_of
 from multiduel.inference.tally import Tally
 from multiduel.inference.verdict import verdict
-from multiduel.inputs import BadInput
-from multiduel.kernels.dispatch import kernel
+from multiduel.inputs import MOST_SEED, BadInput, shortened, whole
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.evidence import Bets, log_winnings
 from multiduel.kernels.random import binomial, stream
 
@@ -66,13 +66,34 @@ def forecast(
     retired: Iterable[int] = (),
     seed: int = 0,
 ) -> Forecast:
-    """The range of answers still needed for a winner, if slates of ``slate_size`` are chosen for it.
+    """Forecast how many answers are still needed for a winner, if slates of ``slate_size`` are chosen for it.
 
+    Parameters
+    ----------
+    tally
+        The answers so far.
+    slate_size
+        How many options an answer compares.
+    alpha, margin, room, retired
+        As for ``verdict``.
+    seed
+        Of the simulated answers.
+
+    Returns
+    -------
+    Forecast
+        A range, or that it is too early to say.
+
+    Examples
+    --------
     >>> forecast(Tally.of([[0, 90], [2, 0]])).high  # it is settled already
     0.0
     """
-    if slate_size < 2:
+    if not isinstance(tally, Tally):
+        raise BadInput(f"A forecast needs a Tally ('Tally.of' makes one of counts). Got {shortened(tally)}.")
+    if whole("slate_size", slate_size, 0, of="forecast") < 2:
         raise BadInput(f"'slate_size' of a forecast must be at least 2. Got {slate_size}.")
+    seed = whole("seed", seed, 0, MOST_SEED, of="forecast")
     now = verdict(tally, alpha=alpha, margin=margin, room=room, retired=retired)
     if now.settled:
         return Forecast(False, 0.0, 0.0, 0.0)

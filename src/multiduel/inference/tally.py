@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, choice, shortened, whole
 
 UNITS = ("answer", "rater")
+MOST_ARMS = 10_000  # tables of as many squared
+MOST_COUNT = 1e15  # up to here, sums of counts are exact
 
 
 class Answer(NamedTuple):
@@ -46,8 +48,10 @@ class Tally:
     """
 
     def __init__(self, n_arms: int, *, unit: str = "answer") -> None:
-        if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or n_arms < 1:
-            raise BadInput(f"'n_arms' of a tally must be a whole number of at least 1. Got {n_arms!r}.")
+        if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or not 1 <= n_arms <= MOST_ARMS:
+            raise BadInput(
+                f"'n_arms' of a tally must be a whole number of at least 1 and at most {MOST_ARMS:,}. Got {shortened(n_arms)}."
+            )
         self.unit = known_unit(unit)
         self.above: Floats = np.zeros((n_arms, n_arms))  # answers that placed i above j
         self.ties: Floats = np.zeros((n_arms, n_arms))  # answers that placed them level
@@ -60,13 +64,31 @@ class Tally:
 
     @property
     def n_arms(self) -> int:
+        """Number of arms K."""
         return len(self.above)
 
     def add(self, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
-        """Count an answer: ``wins[a][b]`` is the weight of "arms[a] beat arms[b]"; the heavier side is above, 0 and 0 unsaid."""
+        """Count an answer.
+
+        Parameters
+        ----------
+        arms
+            The arms that were shown.
+        wins
+            ``wins[a][b]`` is the weight of "arms[a] beat arms[b]": the heavier side is above, equal weights are a tie, and 0
+            and 0 says nothing of the pair.
+        rater
+            Who answered, for ``unit="rater"``.
+
+        Returns
+        -------
+        Answer
+            To be undone by.
+        """
         shown, weights = self._checked(arms, wins)
         if self.unit == "rater" and rater is None:
             raise BadInput("A tally by rater must be told whose answer it is: give 'rater'.")
+        _known_rater(rater)
         answer = self._answer(self._last + 1, shown, weights, rater)
         self._last = answer.number
         self._held.add(answer.number)
@@ -74,9 +96,22 @@ class Tally:
         return answer
 
     def held(self, number: int, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
-        """The answer of this number, made anew from what was added, for those who keep only its number."""
+        """Make an answer anew from what was added, for callers that keep only its number.
+
+        Parameters
+        ----------
+        number
+            The number that ``add`` gave it.
+        arms, wins, rater
+            As they were given to ``add``.
+
+        Returns
+        -------
+        Answer
+            As ``add`` returned it.
+        """
         shown, weights = self._checked(arms, wins)
-        return self._answer(number, shown, weights, rater)
+        return self._answer(whole("number", number, 0, of="Tally.held"), shown, weights, _known_rater(rater))
 
     @staticmethod
     def _answer(number: int, shown: tuple[int, ...], weights: Floats, rater: Hashable) -> Answer:
@@ -84,19 +119,41 @@ class Tally:
         return Answer(number, shown, np.sign(weights - weights.T).astype(np.int64), said, rater)
 
     def undo(self, answer: Answer) -> None:
-        """As if the answer had never come."""
+        """Take an answer back, as if it had never come.
+
+        Parameters
+        ----------
+        answer
+            What ``add`` returned.
+        """
         if not isinstance(answer, Answer) or answer.number not in self._held:
-            raise BadInput(f"Only an answer that this tally holds can be undone. Got {answer!r}.")
+            raise BadInput(f"Only an answer that this tally holds can be undone. Got {shortened(answer)}.")
         self._held.remove(answer.number)
         self._count(answer, -1)
 
     def has_judged(self, rater: Hashable, i: int, j: int) -> bool:
-        """Does a judgement of this pair by this rater count already? (With ``unit="rater"``; it is not kept otherwise.)"""
-        return (min(i, j), max(i, j)) in self._judgements(rater)
+        """Tell whether a judgement of a pair by a rater counts already.
+
+        Parameters
+        ----------
+        rater
+            Who answered. Kept with ``unit="rater"`` only.
+        i, j
+            The pair.
+        """
+        for arm in (i, j):
+            whole("arm", arm, 0, self.n_arms - 1, of="Tally.has_judged")
+        return (min(i, j), max(i, j)) in self._judgements(_known_rater(rater))
 
     def grow(self, n_arms: int) -> None:
-        """More arms, of which nothing is known yet."""
-        more = n_arms - self.n_arms
+        """Add arms of which nothing is known yet.
+
+        Parameters
+        ----------
+        n_arms
+            How many arms there are then.
+        """
+        more = whole("n_arms", n_arms, 1, MOST_ARMS, of="Tally.grow") - self.n_arms
         if more < 0:
             raise BadInput(f"A tally of {self.n_arms} arms cannot shrink to {n_arms}.")
         self.above, self.ties = (np.pad(table, (0, more)) for table in (self.above, self.ties))
@@ -150,7 +207,7 @@ class Tally:
         return self._judged.setdefault(rater, {})
 
     def saved(self) -> dict[str, Any]:
-        """All of it as arrays and numbers, for ``restored``. Raters must be text."""
+        """Save the tally as arrays and numbers, for ``restored``. Raters must be text."""
         rows = dict(self._asleep)
         for rater, pairs in self._judged.items():
             mine = [(*pair, answer, placing) for pair, said in sorted(pairs.items()) for answer, placing in said.items()]
@@ -171,6 +228,20 @@ class Tally:
 
     @classmethod
     def restored(cls, table: dict[str, Any]) -> Tally:
+        """Restore the tally that ``saved`` was asked of.
+
+        Parameters
+        ----------
+        table
+            What ``saved`` returned.
+        """
+        try:
+            return cls._restored(table)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise BadInput(f"A saved tally must be what 'saved' returned. Got {shortened(table)}.") from error
+
+    @classmethod
+    def _restored(cls, table: dict[str, Any]) -> Tally:
         tally = cls.of(table["above"], table["ties"], answers=table["answers"], showings=table["showings"], unit=table["unit"])
         tally._last, tally._held = int(table["last"]), set(table["held"].tolist())
         if len(table["raters"]) != len(table["lengths"]) or table["lengths"].sum() != len(table["judged"]):
@@ -184,14 +255,18 @@ class Tally:
         try:
             shown = tuple(operator.index(arm) for arm in arms)
             weights = np.array(wins, np.float64)
-        except (TypeError, ValueError):
-            raise BadInput(f"An answer is the arms that were shown and a table of wins. Got {arms!r} and {wins!r}.") from None
+        except (TypeError, ValueError, OverflowError):
+            raise BadInput(
+                f"An answer is the arms that were shown and a table of wins. Got {shortened(arms)} and {shortened(wins)}."
+            ) from None
         n = len(shown)
         if len(set(shown)) < n or not all(0 <= arm < self.n_arms for arm in shown):
-            raise BadInput(f"The arms of an answer must be different, from 0 to {self.n_arms - 1}. Got {shown}.")
+            raise BadInput(f"The arms of an answer must be different, from 0 to {self.n_arms - 1}. Got {shortened(shown)}.")
         good = weights.shape == (n, n) and (n == 0 or 0.0 <= weights.min() <= weights.max() < math.inf)
         if not good or weights.diagonal().any():
-            raise BadInput(f"Wins must be {n} x {n} finite numbers of at least 0, the diagonal 0. Got {weights.tolist()}.")
+            raise BadInput(
+                f"Wins must be {n} x {n} finite numbers of at least 0, the diagonal 0. Got {shortened(weights.tolist())}."
+            )
         return shown, weights
 
     @classmethod
@@ -204,8 +279,26 @@ class Tally:
         showings: Any = None,
         unit: str = "answer",
     ) -> Tally:
-        """A tally from counts made elsewhere. How often each arm was shown is taken to be its most frequent pair's count, the
-        least that it can be, unless given."""
+        """Make a tally from counts made elsewhere.
+
+        Parameters
+        ----------
+        above
+            ``above[i][j]``: answers that placed i above j.
+        ties
+            ``ties[i][j]``: answers that placed them level.
+        answers
+            How many answers the counts came from.
+        showings
+            How often each arm was shown; if not given, the count of its most frequent pair, the least that it can be.
+        unit
+            "answer", or "rater" if only each rater's first judgement of a pair was counted.
+
+        Returns
+        -------
+        Tally
+            The counts.
+        """
         D = counts("above", above)
         T = np.zeros_like(D) if ties is None else counts("ties", ties)
         if T.shape != D.shape or (T != T.T).any():
@@ -214,10 +307,17 @@ class Tally:
         tally.above, tally.ties = D, T
         judged = D + D.T + T
         least = judged.max(axis=1, initial=0.0)
-        tally.showings = np.ceil(least).astype(np.int64) if showings is None else np.array(showings, np.int64)
-        if tally.showings.shape != (len(D),) or (tally.showings < least).any():
-            raise BadInput(f"'showings' must have {len(D)} counts, none below its arm's most frequent pair. Got {showings}.")
-        tally.answers = int(tally.showings.max(initial=0)) if answers is None else int(answers)
+        try:
+            tally.showings = np.ceil(least).astype(np.int64) if showings is None else np.array(showings, np.int64)
+            good = tally.showings.shape == (len(D),) and not (tally.showings < least).any()
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not good:
+            raise BadInput(
+                f"'showings' must have {len(D)} counts, none below its arm's most frequent pair. Got {shortened(showings)}."
+            )
+        shown = int(tally.showings.max(initial=0))
+        tally.answers = shown if answers is None else whole("answers", answers, 0, of="Tally.of")
         return tally
 
 
@@ -225,16 +325,25 @@ def counts(name: str, values: Any) -> Floats:
     """A square table of counts, checked and copied."""
     try:
         table = np.array(values, np.float64)
-    except (TypeError, ValueError):
-        raise BadInput(f"'{name}' must be a square table of counts. Got {values!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise BadInput(f"'{name}' must be a square table of counts. Got {shortened(values)}.") from None
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) == 0:
         raise BadInput(f"'{name}' must be a square table of counts. Got shape {table.shape}.")
-    if not np.isfinite(table).all() or (table < 0.0).any() or table.diagonal().any():
-        raise BadInput(f"'{name}' must hold finite counts of at least 0, with 0 on the diagonal. Got {table.tolist()}.")
+    if not ((table >= 0.0) & (table <= MOST_COUNT)).all() or table.diagonal().any():
+        raise BadInput(
+            f"'{name}' must hold finite counts of at least 0, with 0 on the diagonal, and none above {MOST_COUNT:g}. "
+            f"Got {shortened(table.tolist())}."
+        )
     return table
 
 
 def known_unit(unit: str) -> str:
-    if unit not in UNITS:
-        raise BadInput(f"'unit' must be one of {', '.join(UNITS)}. Got {unit!r}.")
-    return unit
+    return choice("unit", unit, UNITS)
+
+
+def _known_rater(rater: Any) -> Hashable:
+    try:
+        hash(rater)
+    except TypeError:
+        raise BadInput(f"'rater' must be a name or number. Got {shortened(rater)}.") from None
+    return rater  # type: ignore[no-any-return]

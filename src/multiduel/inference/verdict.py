@@ -44,18 +44,21 @@ Ville 1939; Howard, Ramdas, McAuliffe, Sekhon 2021; Waudby-Smith, Ramdas 2024.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.inference.evidence import Weighed, evidence, pair_intervals
-from multiduel.inference.tally import Tally
-from multiduel.inputs import BadInput
+from multiduel.inference.evidence import Weighed, evidence, known_margin, pair_intervals
+from multiduel.inference.tally import Tally, known_unit
+from multiduel.inputs import BadInput, listed, names_of, share, shortened, whole
 
+MOST_ROOM = 10**9  # options there may ever be
+LEAST_ERROR = 1e-300  # of an interval: smaller ones are no numbers
 KINDS = ("winner", "narrowed", "cycle", "open")
 
 
@@ -73,6 +76,9 @@ class Score(NamedTuple):
     high: float
 
 
+VerdictKind = Literal["winner", "narrowed", "cycle", "open"]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
     """What the answers so far settle. Print it: it is a sentence. The theorem is in the module's text.
@@ -81,7 +87,7 @@ class Verdict:
     'winner'
     """
 
-    kind: str  # "winner"; "narrowed": some are out; "cycle": all are out; "open": none is
+    kind: VerdictKind  # "winner"; "narrowed": some are out; "cycle": all are out; "open": none is
     winner: int | None
     still_in: tuple[int, ...]  # if one option beats all others, it is one of these
     out: tuple[int, ...]
@@ -100,7 +106,7 @@ class Verdict:
 
     @property
     def settled(self) -> bool:
-        """Nothing more is to be found out: there is a winner, or there is none."""
+        """Whether nothing more is to be found out: there is a winner, or there is none."""
         return self.kind in ("winner", "cycle")
 
     def __str__(self) -> str:
@@ -113,16 +119,22 @@ class Verdict:
 
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
-        """(low, high) of every P[i, j]; all hold together, at all times."""
+        """Intervals (low, high) of every P[i, j]; all hold together, at all times."""
         return self._intervals(None)
 
     def _intervals(self, before: Verdict | None) -> tuple[Floats, Floats]:
-        error = min(1.0, 2.0 * math.exp(-self.pairs)) if len(self.names) > 1 else 1.0
+        error = max(LEAST_ERROR, min(1.0, 2.0 * math.exp(-self.pairs))) if len(self.names) > 1 else 1.0
         known = None if before is None else (*before.tally, before.intervals[0])
         return pair_intervals(*self.tally, error=error, before=known)
 
     def follow(self, before: Verdict | None) -> None:
-        """Take over the intervals of an earlier verdict where the counts are the same: of many pairs, few change at a time."""
+        """Take over the intervals of an earlier verdict where the counts are the same: of many pairs, few change at a time.
+
+        Parameters
+        ----------
+        before
+            The earlier verdict, or None.
+        """
         if before is not None and before.pairs == self.pairs:
             self.__dict__["intervals"] = self._intervals(before)
 
@@ -157,7 +169,7 @@ class Verdict:
         return tuple(sorted(rows, key=lambda row: (-row.value, -row.low, row.arm)))
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict and the numbers behind it, as plain JSON."""
+        """Write the verdict and the numbers behind it as plain JSON."""
         return {
             "kind": self.kind,
             "sentence": str(self),
@@ -203,21 +215,57 @@ def verdict(
     unit: str | None = None,
     weighed: Weighed | None = None,
 ) -> Verdict:
-    """The verdict of a ``Tally``, or of a table of counts: ``answers[i][j]`` placed i above j, ``ties[i][j]`` placed them level.
+    """Judge, from the counts of answers, which option is best.
 
-    It may be asked for as often as one likes: the error is at most ``alpha`` over all times together. ``room`` is the number
-    of options there will ever be, if some come or go; ``retired`` are those that went. ``unit`` says whether the counts are of
-    all answers or of each rater's first judgements; a Tally knows. ``weighed`` is the evidence of these counts, if it is kept.
+    The verdict may be asked for as often as one likes: the error is at most ``alpha`` over all times together.
 
+    Parameters
+    ----------
+    answers
+        A ``Tally``, or a table of counts: ``answers[i][j]`` placed i above j.
+    ties
+        ``ties[i][j]`` placed them level.
+    alpha
+        The largest chance of an error.
+    margin
+        With 0.05, an option is a winner if no other is preferred to it in more than 55 % of the answers, ties counting half,
+        so that equal leaders can be settled. It may be chosen after looking.
+    room
+        The number of options there will ever be, if some come or go.
+    retired
+        The options that went.
+    names
+        The options' names, for the sentence.
+    unit
+        "answer" or "rater": whether the counts are of all answers or of each rater's first judgements. A Tally knows.
+    weighed
+        The evidence of these counts, if it is kept.
+
+    Returns
+    -------
+    Verdict
+        Print it: it is a sentence.
+
+    Raises
+    ------
+    BadInput
+        If the counts are not a table of numbers of at least 0, or an argument is out of its range.
+
+    Examples
+    --------
     >>> print(verdict([[0, 30, 30], [2, 0, 20], [1, 12, 0]], names=["mild", "sharp", "bitter"]))
     'mild' is best for the raters who answered here, in this mix (95 %): against each other option, more than half of the \
 answers that tell the two apart place it above.
     """
-    tally = answers if isinstance(answers, Tally) else Tally.of(answers, ties, unit=unit or "answer")
-    if unit is not None and unit != tally.unit:
+    given = None if unit is None else known_unit(unit)
+    tally = answers if isinstance(answers, Tally) else Tally.of(answers, ties, unit=given or "answer")
+    if given is not None and given != tally.unit:
         raise BadInput(f"'unit' of this tally is '{tally.unit}'. Got '{unit}'.")
     K = tally.n_arms
-    gone = _checked(K, alpha, margin, room, retired, names)
+    gone = _checked(K, alpha, margin, room, retired)
+    labels = tuple(f"option {arm}" for arm in range(K)) if names is None else names_of(names, K, of="verdict")
+    if weighed is not None and (not isinstance(weighed, Weighed) or weighed.even.shape != (K, K)):
+        raise BadInput(f"'weighed' of 'verdict' must be the evidence of these counts. Got {shortened(weighed)}.")
     here = tuple(arm for arm in range(K) if arm not in gone)
     claim = needed(K, alpha, room, bool(gone))
     above, level = tally.above.copy(), tally.ties.copy()
@@ -247,7 +295,7 @@ answers that tell the two apart place it above.
         alpha=alpha,
         margin=margin,
         unit=tally.unit,
-        names=tuple(names) if names is not None else tuple(f"option {arm}" for arm in range(K)),
+        names=labels,
         present=here,
         needed=claim.winner,
         pairs=claim.pairs,
@@ -257,22 +305,20 @@ answers that tell the two apart place it above.
     )
 
 
-def _checked(
-    n_arms: int, alpha: float, margin: float, room: int | None, retired: Iterable[int], names: Sequence[str] | None
-) -> set[int]:
-    if not 0.0 < alpha < 1.0:
-        raise BadInput(f"'alpha' of a verdict must lie between 0 and 1. Got {alpha}.")
-    if not 0.0 <= margin < 0.5:
-        raise BadInput(f"'margin' of a verdict must be at least 0 and below 0.5. Got {margin}.")
-    if room is not None and room < n_arms:
+def _checked(n_arms: int, alpha: float, margin: float, room: int | None, retired: Iterable[int]) -> set[int]:
+    share("alpha", alpha, of="verdict")
+    known_margin(margin, of="verdict")
+    if room is not None and whole("room", room, 1, MOST_ROOM, of="verdict") < n_arms:
         raise BadInput(f"'room' must be at least the number of options so far, {n_arms}. Got {room}.")
-    gone = set(retired)
+    named = listed("retired", retired, of="verdict")
+    try:
+        gone = {operator.index(arm) for arm in named}
+    except TypeError:
+        gone = {-1}
     if not gone <= set(range(n_arms)) or len(gone) == n_arms:
-        raise BadInput(f"'retired' must name some of the options 0 to {n_arms - 1}, not all. Got {sorted(gone)}.")
+        raise BadInput(f"'retired' must name some of the options 0 to {n_arms - 1}, not all. Got {shortened(named)}.")
     if gone and room is None:
         raise BadInput("Options can retire only where 'room', the number of options in all, was stated from the start.")
-    if names is not None and len(names) != n_arms:
-        raise BadInput(f"'names' must have one name per option, {n_arms} in all. Got {len(names)}.")
     return gone
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from multiduel.arrays import Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import random_order
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 
 COUNT, STAGE = 0, 1  # places in `tally`
 
@@ -34,7 +34,7 @@ def shuffle_into_batches(n_arms: int, batch_size: int, rng: Stream) -> Batches:
     return Batches(arms, first, size, np.array([n, 1]), np.zeros((2, n_arms), np.int64))
 
 
-def sound_batches(batches: Batches) -> dict[str, Any]:
+def valid_batches(batches: Batches) -> dict[str, Any]:
     """Batches follow each other without overlap, hold at least one arm each, and no arm twice."""
     K, n = len(batches.arms), int(batches.tally[COUNT])
     if not 1 <= n <= K:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 
 
 @kernel

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import Care, generic, is_ours
+from multiduel.kernels.compiler.dispatch import Care, generic, is_ours
+from multiduel.kernels.compiler.dispatch import implement as implement
 
 FOREVER = 1 << 62  # more rounds than anyone plays
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.random import below
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 
 SHARES = np.exp(np.linspace(math.log(1.0 / 64.0), math.log(0.97), 24))  # b_g
 NEGLIGIBLE = 42.0  # a term e^-42 times the largest is lost in rounding

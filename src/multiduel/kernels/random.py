@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from multiduel.arrays import Stream
-from multiduel.kernels.dispatch import kernel, wrapping
+from multiduel.kernels.compiler.dispatch import kernel, wrapping
 
 _11, _17, _19, _23, _27, _30, _31, _41, _45 = (np.uint64(k) for k in (11, 17, 19, 23, 27, 30, 31, 41, 45))
 _GOLDEN, _ODD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)

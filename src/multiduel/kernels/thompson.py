@@ -32,8 +32,8 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.contract import Parameter
-from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import beta, uniform
 
 LAZY, DIRECT = 0, 1
@@ -102,7 +102,7 @@ def forget_all(race: Race, prior: float) -> None:
 
 
 @kernel
-def learn(race: Race, arm: int, won: float, lost: float) -> None:
+def update_belief(race: Race, arm: int, won: float, lost: float) -> None:
     """Count duels of an arm; weights need not be whole."""
     race.a[arm] += won
     race.b[arm] += lost

@@ -19,6 +19,7 @@ from multiduel.arrays import Floats
 
 MOST = 1e18  # more wins, duels or rounds than any array may hold
 MOST_ROUNDS = 10**15  # far below 2^53, so that ln t and sums of rounds are exact enough
+MOST_ARMS = 10_000  # a few K x K arrays of them are still held
 
 
 class Scratch:

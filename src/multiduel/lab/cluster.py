@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from multiduel.engine.result import Result
+from multiduel.engine.simulation.result import Result
 from multiduel.inputs import BadInput
 from multiduel.lab.task import TICK, Played, Task, play
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from multiduel.display.regret_tables import Summary
+from multiduel.display.tables import between
+from multiduel.engine.simulation.result import CONFIDENCE
 from multiduel.lab.results import Line, Panel
-from multiduel.lab.statistics import CONFIDENCE, FEWEST_RUNS, RESAMPLES, Estimate, estimate, number, ratio
+from multiduel.lab.statistics import FEWEST_RUNS, RESAMPLES, Estimate, ratio
 
 
 @dataclass(frozen=True)
@@ -19,18 +22,16 @@ class Standing:
     """A contender beside the best one seen."""
 
     line: Line
-    mean: Estimate  # of its regret at the end
+    summary: Summary  # of its regret at the end
     times: Estimate | None  # its mean over the best's; None of the best itself
     left_out: bool  # it is told apart from the best
 
     @property
-    def interval(self) -> str:
-        """Of the mean. Regret is never negative."""
-        return _interval(self.mean)
-
-    @property
     def times_best(self) -> str:
-        return "1" if self.times is None else f"{self.times.value:.3g} ({_interval(self.times)})"
+        if self.times is None:
+            return "1"
+        ends = (max(0.0, self.times.low), self.times.high) if self.times.has_interval else None
+        return f"{self.times.value:.3g} ({between(ends)})"
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        few = min(standing.mean.runs for standing in self.standings)
+        few = min(standing.summary.runs for standing in self.standings)
         if len(self.standings) == 1:
             return "alone"
         if len(self.may_be_best) == 1:
@@ -64,13 +65,9 @@ def compare(panel: Panel) -> Comparison:
     """The regret that the panel shows, at the last checkpoint."""
     first, *others = sorted(panel.lines, key=lambda line: float(line.final.mean()))
     level, resamples = (1.0 - CONFIDENCE) / max(1, len(others)), max(RESAMPLES, 40 * len(others))
-    standings = [Standing(first, estimate(first.final), None, False)]
+    standings = [Standing(first, first.summary, None, False)]
     for line in others:
         times = ratio(line.final, first.final, resamples=resamples)
         told = times.runs >= FEWEST_RUNS and times.p_above(1.0) <= level
-        standings.append(Standing(line, estimate(line.final), times, told))
+        standings.append(Standing(line, line.summary, times, told))
     return Comparison(panel, tuple(standings))
-
-
-def _interval(value: Estimate) -> str:
-    return f"{number(max(0.0, value.low))} to {number(value.high)}" if value.has_interval else "-"

@@ -32,9 +32,9 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Ints
-from multiduel.engine.outside import beside, is_address, is_ours
-from multiduel.engine.play import KINDS as REGRETS
-from multiduel.engine.registry import POLICIES, feature_table, find, resolve
+from multiduel.engine.registry.plugins import beside, is_address, is_ours
+from multiduel.engine.registry.registry import POLICIES, Source, feature_table, find, resolve
+from multiduel.engine.simulation.play import KINDS as REGRETS
 from multiduel.files import read_text
 from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
 from multiduel.kernels.contract import FOREVER
@@ -66,7 +66,7 @@ class Contender:
 
     def __post_init__(self) -> None:
         if self.anytime is None:
-            spec = find(self.policy)
+            spec = find(self.policy, "typed")
             if not is_ours(spec):
                 object.__setattr__(self, "source", self.source or self.policy)
             object.__setattr__(self, "policy", spec.name)
@@ -196,12 +196,14 @@ def parse_all(text: str, where: str | os.PathLike[str]) -> Sweep:
     except BadInput as error:
         raise BadInput(f"'{where}': {error}") from None
     if len(found) == 1:
-        one = from_json(found[0][1], where)
+        one = from_json(found[0][1], where, "typed")
         return Sweep(name=one.name, title=one.title, experiments=(one,))
-    from_json(found[0][1], where)  # its name and title are refused as they stand in the file
+    from_json(found[0][1], where, "typed")  # its name and title are refused as they stand in the file
     title = table.get("title") or table["name"]
     named = ({**own, "name": kebab(words), "title": f"{title}: {words}", "short": words} for words, own in found)
-    return Sweep(name=table["name"], title=table.get("title", ""), experiments=tuple(from_json(own, where) for own in named))
+    return Sweep(
+        name=table["name"], title=table.get("title", ""), experiments=tuple(from_json(own, where, "typed") for own in named)
+    )
 
 
 def _table(text: str, where: str | os.PathLike[str], users: tuple[Path, ...]) -> dict[str, Any]:
@@ -250,10 +252,13 @@ def _contenders(below: Any, above: Any) -> dict[str, Any]:
     return {"contenders": [*kept, *(entry for entry in above if known_by(entry) in new)]}
 
 
-def from_json(table: Mapping[str, Any], where: str | os.PathLike[str]) -> Experiment:
-    """An experiment from a table of its fields. Whatever is wrong is refused, and said where."""
+def from_json(table: Mapping[str, Any], where: str | os.PathLike[str], source: Source = "data") -> Experiment:
+    """An experiment from a table of its fields. Whatever is wrong is refused, and said where.
+
+    ``source`` says whose names of policies these are (see ``registry.find``): typed, in a person's own file, or data, in results.
+    """
     try:
-        return _experiment(dict(table))
+        return _experiment(dict(table), source)
     except BadInput as error:
         raise BadInput(f"'{where}': {error}") from None
 
@@ -284,7 +289,7 @@ def quick(experiment: Experiment) -> Experiment:
     )
 
 
-def _experiment(table: dict[str, Any]) -> Experiment:
+def _experiment(table: dict[str, Any], source: Source) -> Experiment:
     no_others(table, _names(Experiment), "an experiment")
     for name in ("problem", "contenders", "horizon"):
         if name not in table:
@@ -307,13 +312,13 @@ def _experiment(table: dict[str, Any]) -> Experiment:
     choice("benchmark", table.get("benchmark", "condorcet"), BENCHMARKS)
     truth("reset_horizon", table.get("reset_horizon", True))
     table["problem"] = problem_tables.check(table["problem"])
-    table["contenders"] = tuple(_contender(number, entry) for number, entry in enumerate(table["contenders"], 1))
+    table["contenders"] = tuple(_contender(number, entry, source) for number, entry in enumerate(table["contenders"], 1))
     experiment = Experiment(**table)
     _check_contenders(experiment)
     return experiment
 
 
-def _contender(number: int, entry: Any) -> Contender:
+def _contender(number: int, entry: Any, source: Source) -> Contender:
     which = f"contender {number}"
     if not isinstance(entry, Mapping):
         raise BadInput(f"{which} must be a table with a 'policy'. Got {entry!r}.")
@@ -326,10 +331,16 @@ def _contender(number: int, entry: Any) -> Contender:
         table.pop("anytime", None)  # as its card says
     elif "anytime" in table:
         truth("anytime", table["anytime"])
-    try:
-        fields = find(table["policy"]).params._fields if is_at_hand(table["policy"], table.get("source", "")) else ()
-    except BadInput as error:
-        raise BadInput(f"{which}: {error}") from None
+    fields: tuple[str, ...] = ()
+    if "anytime" not in table or is_at_hand(table["policy"], table["source"]):
+        try:
+            spec = find(table["policy"], source)
+        except BadInput as error:
+            raise BadInput(f"{which}: {error}") from None
+        fields = spec.params._fields
+        if not is_ours(spec):
+            table["source"] = table.get("source") or table["policy"]
+        table["policy"] = spec.name
     for name in table:
         if name not in known and name in fields:
             raise BadInput(f"{which}: '{name}' belongs into 'params', such as params = {{ {name} = {table[name]} }}.")

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.engine.play import KINDS as REGRETS
-from multiduel.engine.result import Result
+from multiduel.engine.simulation.play import KINDS as REGRETS
+from multiduel.engine.simulation.result import Result
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput
 

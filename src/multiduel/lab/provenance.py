@@ -9,9 +9,9 @@ import platform
 from typing import Any
 
 import multiduel
-from multiduel.engine import runs
-from multiduel.engine.fingerprints import modules_behind
-from multiduel.kernels.sources import code_hash
+from multiduel.engine.registry.fingerprints import modules_behind
+from multiduel.engine.simulation import runs
+from multiduel.kernels.compiler.sources import code_hash
 from multiduel.lab.experiment import Experiment
 
 PACKAGES = ("numpy", "numba", "scipy", "pyarrow")

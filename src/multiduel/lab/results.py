@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +24,12 @@ import numpy as np
 
 from multiduel import problems
 from multiduel.arrays import Floats
-from multiduel.engine.play import KINDS as REGRETS
-from multiduel.engine.result import Result
-from multiduel.files import is_draft, sweep
-from multiduel.inputs import BadInput, choice
+from multiduel.display.regret_figures import Curve
+from multiduel.display.regret_tables import Summary
+from multiduel.engine.simulation.play import KINDS as REGRETS
+from multiduel.engine.simulation.result import Result
+from multiduel.files import file_name, is_draft, sweep
+from multiduel.inputs import BadInput, choice, shortened
 from multiduel.lab import parts
 from multiduel.lab.experiment import Contender, Experiment, from_json
 from multiduel.lab.parts import Block, Rows
@@ -64,6 +67,11 @@ class Line:
         """The same at the last checkpoint, one value per run."""
         return self.regret[:, -1]
 
+    @property
+    def summary(self) -> Summary:
+        """What tables show of it."""
+        return self.result.summary(self.shown, name=self.label)
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -82,6 +90,19 @@ class Panel:
     def line(self, id: str) -> Line:
         """The line of the contender with this id."""
         return self.lines[self.experiment.contenders.index(self.experiment.contender(id))]
+
+    def curves(self, thick: Collection[str] = ()) -> list[Curve]:
+        """Return what figures show: rivals are dashed, ``thick`` policies are thick."""
+        return [
+            line.result.curve(
+                line.shown,
+                name=line.label,
+                dashed=line.contender.rival,
+                thick=line.contender.policy in thick,
+                points=self.experiment.plays_again(line.contender),
+            )
+            for line in self.lines
+        ]
 
     def showing(self, regret: str) -> Panel:
         """The same results, another kind of regret shown."""
@@ -268,8 +289,11 @@ def read(folder: str | Path) -> Panel:
 
 def folders_in(path: Path) -> list[Path]:
     """The folder itself, if it is an experiment's; or those in it, such as a sweep's."""
-    inside = sorted(manifest.parent for manifest in path.glob(f"*/{MANIFEST}"))
-    return [path] if (path / MANIFEST).exists() or not inside else inside
+    try:
+        inside = sorted(manifest.parent for manifest in Path(file_name(path)).glob(f"*/{MANIFEST}"))
+        return [path] if (path / MANIFEST).exists() or not inside else inside
+    except OSError as error:
+        raise BadInput(f"The folder {shortened(str(path))} cannot be read: {error.strerror}.") from None
 
 
 def find_folder(path: Path) -> Folder:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from multiduel.engine.registry import find, resolve
-from multiduel.engine.result import Result
+from multiduel.engine.registry.registry import find, resolve
+from multiduel.engine.simulation.result import Result
 from multiduel.inputs import BadInput, cores
 from multiduel.lab import experiment as experiments
 from multiduel.lab import problem as problem_tables
 from multiduel.lab.experiment import Contender, Experiment
-from multiduel.lab.occupied import one_at_a_time
+from multiduel.lab.folder_lock import one_at_a_time
 from multiduel.lab.parts import Block
 from multiduel.lab.results import Panel, make_folder
 from multiduel.lab.task import task

@@ -1,4 +1,6 @@
-"""Statistics over runs: studentised bootstrap intervals and p-values, quantiles. Never a bare mean.
+"""Statistics that verdicts rest on: studentised bootstrap intervals and p-values of ratios and of means beside a bound.
+
+The interval of a mean that is shown in tables and figures is ``engine.simulation.result.mean_interval``.
 
 An interval comes from pivots: how far a resample's statistic is from the sample's, in units of the resample's own standard
 error (the bootstrap-t of Efron and Tibshirani, 1993, chapter 12). It needs no normal law, which regret does not follow, and
@@ -23,9 +25,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.display.tables import between, number
+from multiduel.engine.simulation.result import CONFIDENCE
 from multiduel.inputs import BadInput
 
-CONFIDENCE = 0.95
 RESAMPLES = 2000
 FEWEST_RUNS = 20  # behind any verdict
 Statistic = Callable[[Floats], Floats]  # samples[..., runs] -> values[...]
@@ -46,7 +49,7 @@ class Estimate:
     logarithmic: bool = field(default=False, compare=False, repr=False)  # the scale of error and pivots
 
     def __str__(self) -> str:
-        return f"{number(self.value)} ({number(self.low)} to {number(self.high)})"
+        return f"{number(self.value)} ({between((self.low, self.high))})"
 
     @property
     def has_interval(self) -> bool:
@@ -215,37 +218,6 @@ def wins(ours: Floats, theirs: Floats) -> tuple[int, int]:
     """On how many common seeds our regret is the smaller, and how many there are."""
     common = min(len(ours), len(theirs))
     return int(np.count_nonzero(np.asarray(ours)[:common] < np.asarray(theirs)[:common])), common
-
-
-def band(regret: Floats, *, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
-    """The interval of the mean at each checkpoint, of runs x checkpoints; for figures: Student's t."""
-    from scipy.special import stdtrit
-
-    runs = len(regret)
-    if runs == 1:
-        return regret[0].copy(), regret[0].copy()
-    middle = regret.mean(axis=0)
-    half = float(stdtrit(runs - 1, (1.0 + confidence) / 2.0)) * regret.std(axis=0, ddof=1) / math.sqrt(runs)
-    return middle - half, middle + half
-
-
-def quantiles(sample: Floats, shares: tuple[float, ...] = (0.05, 0.25, 0.5, 0.75, 0.95)) -> tuple[float, ...]:
-    return tuple(float(value) for value in np.quantile(sample, shares))
-
-
-def number(value: float) -> str:
-    """For reading: three or four digits.
-
-    >>> [number(x) for x in (123456.0, 12.3456, 0.01234, float("inf"))]
-    ['123,456', '12.35', '0.01234', 'infinite']
-    """
-    if math.isinf(value):
-        return "infinite" if value > 0 else "-infinite"
-    if math.isnan(value):
-        return "-"
-    if abs(value) >= 1e7:
-        return f"{value:.3g}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _enough(runs: int, confidence: float) -> int:

@@ -13,20 +13,18 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table as RichTable
-
+from multiduel.display.documents import Block, Heading, Picture, Text
+from multiduel.display.regret_tables import INTERVAL, Beside, regret_table
+from multiduel.display.tables import Table
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput, cores
-from multiduel.lab import results, runner, show
+from multiduel.lab import report, results, runner
 from multiduel.lab.cluster import check_address
 from multiduel.lab.comparison import Comparison, compare
-from multiduel.lab.document import Block, Heading, Picture, Table, Text
 from multiduel.lab.experiment import Sweep
-from multiduel.lab.occupied import occupied
-from multiduel.lab.outlook import Outlook, look_ahead
+from multiduel.lab.folder_lock import occupied
 from multiduel.lab.results import MANIFEST, OTHER, Panel
-from multiduel.lab.statistics import number
+from multiduel.lab.workload import Outlook, look_ahead
 from multiduel.problems import Problem
 
 SWEEP = "sweep.json"
@@ -95,12 +93,10 @@ def compared(panels: list[Panel], regret: str | None = None) -> list[Comparison]
 
 def write(title: str, compared: list[Comparison], folder: Path, *, tag: str = "") -> list[Path]:
     """Small multiples and summaries of all experiments of a sweep; ``tag`` is for the names of the files."""
-    shown = compared[0].panel.experiment.regret
-    return show.write_page(
+    return report.write_page(
         folder,
         tag,
-        [show.picture(each.panel, _name(each.panel)) for each in compared],
-        shown,
+        [report.subplot(each.panel, _name(each.panel)) for each in compared],
         lambda wide, narrow: blocks(title, compared, wide, narrow),
         numbers(title, compared),
     )
@@ -111,59 +107,63 @@ def _name(panel: Panel) -> str:
     return panel.experiment.short or panel.experiment.name
 
 
-def best_rows(compared: list[Comparison]) -> list[list[str]]:
-    """A row per problem, as BEST says."""
-    rows = []
-    for each in compared:
-        next_one = each.standings[1] if len(each.standings) > 1 else None
-        beside = [next_one.line.label, next_one.times_best] if next_one else ["-", "-"]
-        best = each.best
-        rows.append([_name(each.panel), best.line.label, number(best.mean.value), best.interval, *beside, each.verdict])
-    return rows
+def best_table(compared: list[Comparison], title: str = "") -> Table:
+    """Make a table of the best on each problem, and who comes next."""
+    nexts = [each.standings[1] if len(each.standings) > 1 else None for each in compared]
+    return regret_table(
+        [each.best.summary for each in compared],
+        [
+            Beside("problem", [_name(each.panel) for each in compared]),
+            "name",
+            "mean",
+            "interval",
+            Beside("next", [each.line.label if each else "-" for each in nexts]),
+            Beside("times the best's", [each.times_best if each else "-" for each in nexts], numeric=True),
+            Beside("the best is", [each.verdict for each in compared]),
+        ],
+        name="best",
+        title=title,
+    )
 
 
-BEST = ("problem", "best", "mean regret", "95% interval", "next", "times the best's", "the best is")
+def contender_table(compared: list[Comparison]) -> Table:
+    """Make a table of all contenders on all problems."""
+    pairs = [(each.panel, standing) for each in compared for standing in each.standings]
+    return regret_table(
+        [standing.summary for _, standing in pairs],
+        [
+            Beside("problem", [_name(panel) for panel, _ in pairs]),
+            "name",
+            "m",
+            "runs",
+            "mean",
+            "interval",
+            Beside("times the best's", [standing.times_best for _, standing in pairs], numeric=True),
+            Beside("may be the best", ["no" if standing.left_out else "yes" for _, standing in pairs]),
+        ],
+        name="contender",
+    )
 
 
 def blocks(title: str, compared: list[Comparison], figure: Path, narrow: Path) -> list[Block]:
     first = compared[0].panel.experiment
-    rows = [
-        [_name(each.panel), standing.line.label, str(standing.line.result.slate_size), str(standing.mean.runs),
-         number(standing.mean.value), standing.interval, standing.times_best, "no" if standing.left_out else "yes"]
-        for each in compared
-        for standing in each.standings
-    ]  # fmt: skip
     return [
         Heading(title, 1),
         Text(f"{len(compared)} experiments. T = {first.horizon:,}, seed {first.seed}; regret: {first.regret}, at the end."),
-        Picture(figure, "Mean regret over rounds; bands are 95% intervals of the mean (Student's t).", narrow),
+        Picture(figure, report.caption([each.panel for each in compared]), narrow),
         Heading("Best on each problem"),
-        Table(BEST, best_rows(compared), numeric=(2, 3, 5)),
+        best_table(compared),
         Text(
             "The best is who has the least mean regret here. Who truly has the least is among those not told apart from it, "
-            "for each problem, in 95 of 100 experiments; no verdict rests on fewer than 20 runs. Intervals are 95%, by the "
-            "studentised bootstrap."
+            "for each problem, in 95 of 100 experiments; no verdict rests on fewer than 20 runs. "
+            f"Intervals of means: {INTERVAL}; of ratios: 95%, studentised bootstrap."
         ),
         Heading("All contenders"),
-        Table(
-            ("problem", "contender", "m", "runs", "mean regret", "95% interval", "times the best's", "may be the best"),
-            rows,
-            numeric=(2, 3, 4, 5, 6),
-        ),
+        contender_table(compared),
         *(Text(f"{_name(each.panel)}: {one} and {other} are equal in every run, bit by bit.")
-          for each in compared for one, other in show.equals(each.panel)),
-        Text(show.origin(compared[0].panel)),
+          for each in compared for one, other in report.equals(each.panel)),
+        Text(report.origin(compared[0].panel)),
     ]  # fmt: skip
-
-
-def best_table(title: str, compared: list[Comparison]) -> RichTable:
-    """The best on each problem, for the terminal."""
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), title=f"{title}: best", title_justify="left")
-    for column, head in enumerate(BEST):
-        table.add_column(head, justify="right" if column in (2, 3, 5) else "left", overflow="fold")
-    for row in best_rows(compared):
-        table.add_row(*row)
-    return table
 
 
 def numbers(title: str, compared: list[Comparison]) -> dict[str, Any]:
@@ -181,9 +181,9 @@ def numbers(title: str, compared: list[Comparison]) -> dict[str, Any]:
                     {
                         "id": standing.line.id,
                         "label": standing.line.label,
-                        "runs": standing.mean.runs,
-                        "mean": standing.mean.value,
-                        "interval_95": [max(0.0, mean.low), mean.high] if (mean := standing.mean).has_interval else None,
+                        "runs": standing.summary.runs,
+                        "mean": standing.summary.mean,
+                        "interval_95": standing.summary.interval,
                     }
                     for standing in each.standings
                 ],

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.engine.outside import Parcel, parcel, receive
-from multiduel.engine.registry import POLICIES, find, register
-from multiduel.engine.result import Result
-from multiduel.engine.simulate import simulate
+from multiduel.engine.registry.plugins import Parcel, parcel, receive
+from multiduel.engine.registry.registry import POLICIES, find, register
+from multiduel.engine.simulation.result import Result
+from multiduel.engine.simulation.simulate import simulate
 from multiduel.inputs import BadInput
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.parts import Block

@@ -7,7 +7,7 @@ import math
 import threading
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from multiduel.engine.result import Result
+from multiduel.engine.simulation.result import Result
 from multiduel.lab.parts import Block
 from multiduel.lab.task import TICK, Played, Task, play
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from multiduel.kernels.contract import MachineSpec
-from multiduel.machines import kl_lucb, kl_ucb, lucb, thompson, ucb
+from multiduel.machines import kl_ucb, lucb, thompson, ucb
 
-ALL: tuple[MachineSpec, ...] = (ucb.SPEC, kl_ucb.SPEC, thompson.SPEC, lucb.SPEC, kl_lucb.SPEC)
+ALL: tuple[MachineSpec, ...] = (ucb.SPEC, kl_ucb.SPEC, thompson.SPEC, lucb.LUCB_SPEC, lucb.KL_LUCB_SPEC)

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from multiduel.arrays import Ints, Stream
-from multiduel.kernels.dispatch import generic
+from multiduel.kernels.compiler.dispatch import generic
+from multiduel.kernels.compiler.dispatch import implement as implement
 
 
 @generic
@@ -142,7 +143,7 @@ def renew(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
 
     >>> import numpy as np
     >>> from multiduel.authoring import allocate, renew
-    >>> from multiduel.machines.lucb import Params
-    >>> params, state = Params(), allocate(Params(), 1, 3)
+    >>> from multiduel.machines.lucb import LUCB
+    >>> params, state = LUCB(), allocate(LUCB(), 1, 3)
     >>> renew(params, state, 0, 0.01, np.arange(1, 5, dtype=np.uint64))
     """

@@ -22,8 +22,8 @@ from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax
 from multiduel.kernels.confidence import kl_upper
-from multiduel.kernels.contract import MachineSpec, Parameter, valid
-from multiduel.machines.contract import advance, allocate, answer, feedback, reset
+from multiduel.kernels.contract import MachineSpec, Parameter
+from multiduel.machines.contract import implement
 
 
 class Params(NamedTuple):
@@ -38,14 +38,14 @@ class State(NamedTuple):
     indices: Floats  # f8[K]        scratch
 
 
-@allocate.implement(Params)
-def allocate_kl_ucb(params: Params, rows: int, n_arms: int) -> State:
+@implement(Params)
+def allocate(params: Params, rows: int, n_arms: int) -> State:
     grid = (rows, n_arms)
     return State(np.zeros(grid), np.zeros(grid), np.ones(rows, np.int64), np.zeros(rows, np.int64), np.zeros(n_arms))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     return {
         "S": validity.between(state.S, 0.0, state.N),
         "N": validity.counts(state.N),
@@ -55,8 +55,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@reset.implement(Params)
-def forget(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
+@implement(Params)
+def reset(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
     for k in range(state.S.shape[1]):
         state.S[row, k] = 0.0
         state.N[row, k] = 0.0
@@ -64,8 +64,8 @@ def forget(params: Params, state: State, row: int, delta: float, rng: Stream) ->
     state.lead[row] = 0
 
 
-@advance.implement(Params)
-def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
+@implement(Params)
+def advance(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
     tau = float(state.tau[row])
     state.tau[row] += 1
     level = math.log(tau)
@@ -94,16 +94,16 @@ def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> i
     return argmax(index, rng)
 
 
-@feedback.implement(Params)
-def learn(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+@implement(Params)
+def feedback(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
     state.S[row, arm] += won
     state.N[row, arm] += won + lost
     if state.N[row, arm] > state.N[row, state.lead[row]]:
         state.lead[row] = arm
 
 
-@answer.implement(Params)
-def name(params: Params, state: State, row: int) -> int:
+@implement(Params)
+def answer(params: Params, state: State, row: int) -> int:
     return state.lead[row]
 
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from multiduel.arrays import Stream
 from multiduel.kernels import validity
-from multiduel.kernels.contract import MachineSpec, Parameter, valid
-from multiduel.kernels.dispatch import kernel
-from multiduel.kernels.race_soundness import sound_race
-from multiduel.kernels.thompson import DIRECT, DRAWS, LAZY, Race, draw, draw_directly, forget_all, learn, new_race
-from multiduel.machines.contract import advance, allocate, answer, feedback, reset
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import MachineSpec, Parameter
+from multiduel.kernels.race_validity import valid_race
+from multiduel.kernels.thompson import DIRECT, DRAWS, LAZY, Race, draw, draw_directly, forget_all, new_race, update_belief
+from multiduel.machines.contract import implement
 
 
 class Params(NamedTuple):
@@ -34,8 +34,8 @@ class State(NamedTuple):
     races: Race  # a row for every machine: a = S + prior, b = F + prior
 
 
-@allocate.implement(Params)
-def allocate_thompson(params: Params, rows: int, n_arms: int) -> State:
+@implement(Params)
+def allocate(params: Params, rows: int, n_arms: int) -> State:
     one = new_race(n_arms, params.prior)
     return State(one._replace(**{field: np.tile(array, (rows, 1)) for field, array in one._asdict().items()}))
 
@@ -48,40 +48,40 @@ def race_of(state: State, row: int) -> Race:
     )
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """Plain draws use a and b only."""
     races = state.races
     if params.draws == LAZY:
-        every = [sound_race(race_of(state, row)) for row in range(len(races.a))]
+        every = [valid_race(race_of(state, row)) for row in range(len(races.a))]
         return {"races": {name: all(one[name] for one in every) for name in races._fields}}
     beliefs = validity.between(races.a, 1.0, validity.MOST) and validity.between(races.b, 1.0, validity.MOST)
     return {"races": dict.fromkeys(races._fields, beliefs)}
 
 
-@reset.implement(Params)
-def forget(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
+@implement(Params)
+def reset(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
     forget_all(race_of(state, row), params.prior)
 
 
-@advance.implement(Params)
-def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
+@implement(Params)
+def advance(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
     if params.draws == LAZY:
         return draw(race_of(state, row), rng)
     return draw_directly(race_of(state, row), rng)
 
 
-@feedback.implement(Params)
-def absorb(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+@implement(Params)
+def feedback(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
     if params.draws == LAZY:
-        learn(race_of(state, row), arm, won, lost)
+        update_belief(race_of(state, row), arm, won, lost)
     else:
         state.races.a[row, arm] += won
         state.races.b[row, arm] += lost
 
 
-@answer.implement(Params)
-def name(params: Params, state: State, row: int) -> int:
+@implement(Params)
+def answer(params: Params, state: State, row: int) -> int:
     a, b = state.races.a, state.races.b
     best = 0
     for k in range(1, a.shape[1]):

@@ -26,9 +26,9 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, largest
-from multiduel.kernels.contract import MachineSpec, Parameter, valid
-from multiduel.kernels.dispatch import kernel
-from multiduel.machines.contract import advance, advance_all, allocate, answer, feedback, hold, reset
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import MachineSpec, Parameter
+from multiduel.machines.contract import implement
 
 OWN, ROUND, PULLS = 0, 1, 2  # whose clock enters ln tau
 LEVEL, RATE, SINCE, FACTOR, SLOPE = 0, 1, 2, 3, 4  # places in a ceiling; FACTOR is c = sqrt((alpha + 2) ln tau / 2) at SINCE
@@ -60,8 +60,8 @@ class State(NamedTuple):
     indices: Floats  # f8[K]        scratch
 
 
-@allocate.implement(Params)
-def allocate_ucb(params: Params, rows: int, n_arms: int) -> State:
+@implement(Params)
+def allocate(params: Params, rows: int, n_arms: int) -> State:
     grid = (rows, n_arms)
     unknown = np.tile([math.inf, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], (rows, 1))
     return State(
@@ -81,8 +81,8 @@ def allocate_ucb(params: Params, rows: int, n_arms: int) -> State:
     )
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """Means and widths are those of the counts, but for the lead's, which may lag behind."""
     N, K = state.N, state.N.shape[1]
     lead = np.clip(state.lead, 0, K - 1)
@@ -107,8 +107,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@reset.implement(Params)
-def forget(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
+@implement(Params)
+def reset(params: Params, state: State, row: int, delta: float, rng: Stream) -> None:
     for k in range(state.S.shape[1]):
         state.S[row, k] = 0.0
         state.N[row, k] = 0.0
@@ -159,8 +159,8 @@ def slack(state: State, row: int, tau: int) -> float:
     return near[WON] + near[LIFT] - ceiling(near, tau) * near[PLAYED]
 
 
-@advance.implement(Params)
-def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
+@implement(Params)
+def advance(params: Params, state: State, row: int, round: int, rng: Stream) -> int:
     tau = clock(params, state, row, round)
     state.tau[row] += 1
     if slack(state, row, tau) > 0.0:
@@ -168,8 +168,8 @@ def choose(params: Params, state: State, row: int, round: int, rng: Stream) -> i
     return scan(params, state, row, tau, rng)
 
 
-@advance_all.implement(Params)
-def choose_all(params: Params, state: State, held: Ints, round: int, rng: Stream, arms: Ints) -> None:
+@implement(Params)
+def advance_all(params: Params, state: State, held: Ints, round: int, rng: Stream, arms: Ints) -> None:
     """First all rows whose lead wins, in a loop short enough for the processor's registers: that is most of them."""
     for row in range(held.shape[0]):
         if held[row] == 0:
@@ -275,8 +275,8 @@ def refresh(state: State, row: int, arm: int) -> None:
         state.isn[row, arm] = 1.0 / math.sqrt(n)
 
 
-@feedback.implement(Params)
-def learn(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
+@implement(Params)
+def feedback(params: Params, state: State, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
     state.S[row, arm] += won
     state.N[row, arm] += won + lost
     if arm == state.lead[row]:
@@ -291,8 +291,8 @@ def learn(params: Params, state: State, row: int, arm: int, won: float, lost: fl
     include(state.far[row], state.mean[row, arm], state.isn[row, arm])
 
 
-@hold.implement(Params)
-def stay(params: Params, state: State, row: int, arm: int, limit: int) -> int:
+@implement(Params)
+def hold(params: Params, state: State, row: int, arm: int, limit: int) -> int:
     """Were all of j rounds lost, the lead's slack would fall by j (level + RATE (n + j)): the ceiling counts, and rises."""
     if arm != state.lead[row] or params.timer == ROUND:
         return 1
@@ -308,8 +308,8 @@ def stay(params: Params, state: State, row: int, arm: int, limit: int) -> int:
     return rounds
 
 
-@answer.implement(Params)
-def name(params: Params, state: State, row: int) -> int:
+@implement(Params)
+def answer(params: Params, state: State, row: int) -> int:
     best = 0
     for k in range(1, state.N.shape[1]):
         if state.N[row, k] > state.N[row, best]:

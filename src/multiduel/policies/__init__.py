@@ -22,7 +22,6 @@ from multiduel.policies import (
     merge_rucb,
     multi_rucb,
     multi_sbm,
-    multi_sbm_feedback,
     multi_sparring,
     rucb,
     savage,
@@ -33,17 +32,17 @@ from multiduel.policies import (
     winner_stays,
 )
 from multiduel.policies.citations import CITATIONS
-from multiduel.policies.double_thompson import dts, dts_plus, merge_dts
+from multiduel.policies.double_thompson import dts, merge_dts
 from multiduel.policies.due_duel import due_duel
-from multiduel.policies.rmed import cw_rmed, ecw_rmed, rmed1, rmed2, rmed2fh
+from multiduel.policies.rmed import cw_rmed, rmed
 from multiduel.policies.tournament import knockout, seebs
 
 ALL: tuple[PolicySpec, ...] = (
     multi_rucb.SPEC,
     due_duel.SPEC,
-    multi_sbm_feedback.SPEC,
+    multi_sbm.MULTI_SBM_FEEDBACK_SPEC,
     doubler_bai.SPEC,
-    multi_sbm.SPEC,
+    multi_sbm.MULTI_SBM_SPEC,
     rucb.SPEC,
     ind_self_sparring.SPEC,
     mdb.SPEC,
@@ -51,11 +50,11 @@ ALL: tuple[PolicySpec, ...] = (
     kernel_self_sparring.SPEC,
     doubler.SPEC,
     sparring.SPEC,
-    rmed1.SPEC,
-    dts.SPEC,
-    dts_plus.SPEC,
-    rmed2.SPEC,
-    rmed2fh.SPEC,
+    rmed.RMED1_SPEC,
+    dts.DTS_SPEC,
+    dts.DTS_PLUS_SPEC,
+    rmed.RMED2_SPEC,
+    rmed.RMED2FH_SPEC,
     interleaved_filter.IF1_SPEC,
     interleaved_filter.IF2_SPEC,
     savage.SPEC,
@@ -67,12 +66,12 @@ ALL: tuple[PolicySpec, ...] = (
     beat_the_mean.PAC_SPEC,
     merge_dts.SPEC,
     scb.SPEC,
-    ecw_rmed.SPEC,
+    cw_rmed.ECW_RMED_SPEC,
     knockout.SPEC,
     seebs.SPEC,
     borda.SPEC,
     ccb.SPEC,
-    cw_rmed.SPEC,
+    cw_rmed.CW_RMED_SPEC,
     challengers.SPEC,
     uniform.SPEC,
 )

@@ -39,8 +39,8 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, extend, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement, init
 from multiduel.kernels.elimination import pick
 from multiduel.kernels.random import below, uniform
 
@@ -81,12 +81,12 @@ class State(NamedTuple):
 
 
 @init.implement(BTM)
-def start(params: BTM, n_arms: int, rng: Stream) -> State:
+def init_btm(params: BTM, n_arms: int, rng: Stream) -> State:
     return fresh(radius_of(params, n_arms), n_arms)
 
 
 @init.implement(PAC)
-def start_pac(params: PAC, n_arms: int, rng: Stream) -> State:
+def init_pac(params: PAC, n_arms: int, rng: Stream) -> State:
     return fresh(radius_of(params, n_arms), n_arms)
 
 
@@ -130,9 +130,9 @@ def fresh(radius: tuple[float, float], n_arms: int) -> State:
     )
 
 
-@valid.implement(BTM)
-@valid.implement(PAC)
-def sound(params: BTM | PAC, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(BTM)
+@implement(PAC)
+def valid(params: BTM | PAC, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """While there is no winner, two arms or more are active."""
     K, size, winner = len(state.A), int(state.progress[SIZE]), state.progress[WINNER]
     active = state.active == 1
@@ -185,8 +185,8 @@ def held_by(state: State, active: Any) -> bool:
     return bool(alike and at_least == np.count_nonzero(state.n[active] == state.extremes[LEAST]))
 
 
-@extend.implement(BTM)
-def go_on(params: BTM, state: State) -> bool:
+@implement(BTM)
+def extend(params: BTM, state: State) -> bool:
     """A later end means a wider radius: where nobody has left, nobody would have."""
     K = len(state.A)
     everybody = state.progress[SIZE] == K and state.progress[WINNER] == NONE
@@ -196,9 +196,9 @@ def go_on(params: BTM, state: State) -> bool:
     return bool(everybody)
 
 
-@ask.implement(BTM)
-@ask.implement(PAC)
-def choose(params: BTM | PAC, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(BTM)
+@implement(PAC)
+def ask(params: BTM | PAC, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     """b <- the active arm with the fewest comparisons; b' <- uniformly from A."""
     A, progress = state.A, state.progress
     if progress[WINNER] != NONE:
@@ -242,9 +242,9 @@ def next_in_turn(state: State, rng: Stream) -> int:
     return b
 
 
-@tell.implement(BTM)
-@tell.implement(PAC)
-def learn(params: BTM | PAC, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(BTM)
+@implement(PAC)
+def tell(params: BTM | PAC, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     count(state, slate[0], slate[1], wins[0, 1], wins[1, 0], rng)
 
 
@@ -316,9 +316,9 @@ def drop(state: State, z: int) -> None:
     find_extremes(state)
 
 
-@recommend.implement(BTM)
-@recommend.implement(PAC)
-def bet(params: BTM | PAC, state: State) -> int:
+@implement(BTM)
+@implement(PAC)
+def recommend(params: BTM | PAC, state: State) -> int:
     """The arm committed to, or the one with the largest share."""
     if state.progress[WINNER] != NONE:
         return state.progress[WINNER]

@@ -32,8 +32,8 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, draw_distinct
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import below
 
 NONE = -1
@@ -53,13 +53,13 @@ class State(NamedTuple):
     b: Floats  # f8[K]  scratch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return State(np.zeros(n_arms), np.zeros(n_arms), np.arange(n_arms), np.array([n_arms, n_arms, NONE]), np.zeros(n_arms))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     K, left = len(state.S), state.at[LEFT]
     here = 1 <= left <= K
     return {
@@ -95,8 +95,8 @@ def drop_worse(params: Params, state: State) -> None:
     at[LEFT] = kept
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     S, at, b = state.S, state.at, state.b
     K = S.shape[0]
     if at[CHOSEN] == NONE and at[PLACE] == at[LEFT]:  # every arm of S was measured once more
@@ -123,15 +123,15 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 2, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     if slate.shape[0] == 2:  # only the left arm met a uniform opponent
         state.won[slate[0]] += wins[0, 1]
         state.n[slate[0]] += wins[0, 1] + wins[1, 0]
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     if state.at[CHOSEN] != NONE:
         return state.at[CHOSEN]
     best = state.S[0]

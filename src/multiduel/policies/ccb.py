@@ -43,10 +43,11 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, draw_distinct
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, uniform
+from multiduel.kernels.tallies import count_duel
 
 MOST_LOSSES, NEWS, BROKEN, SIZE, MEET = 0, 1, 2, 3, 4  # places in `now`
 LOG_T, SOONEST = 0, 1  # places in `level`
@@ -76,8 +77,8 @@ class State(NamedTuple):
     level: Floats  # f8[2]     ln t; the smallest of `nearest`
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     K = n_arms
     square = (K, K)
     return State(
@@ -101,8 +102,8 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     )
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """The counts are those of V and of the B^i, and C holds someone whenever it is not about to be made anew."""
     W, V, Bi, now, K = state.W, state.V, state.Bi, state.now, len(state.B)
     N = W + W.T
@@ -258,8 +259,8 @@ def revise(state: State, rng: Stream) -> None:
         now[MEET] += B[C[a]]
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     now, C, V = state.now, state.C, state.V
     K = state.B.shape[0]
     log_t = math.log(float(round))
@@ -314,23 +315,14 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 1, (quiet_rounds(state.level[SOONEST], round, limit) if quiet else 1)
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
-    W, i, j = state.W, slate[0], slate[1]
-    W[i, j] += wins[0, 1]
-    W[j, i] += wins[1, 0]
-    N = W[i, j] + W[j, i]
-    if N == 0.0:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    i, j = slate[0], slate[1]
+    if not count_duel(state.W, state.lead, state.mean, state.root, params.alpha, i, j, wins[0, 1], wins[1, 0]):
         return
-    d = W[i, j] - W[j, i]
-    lead = 0.25 / params.alpha * d * abs(d) / N
-    state.lead[i, j] = lead
-    state.lead[j, i] = -lead
-    state.mean[i, j] = W[j, i] / N
-    state.mean[j, i] = W[i, j] / N
-    state.root[i, j] = state.root[j, i] = 1.0 / math.sqrt(N)
+    lead = state.lead[i, j]
     if abs(lead) > state.level[LOG_T]:
-        set_sign(state, i, j, 1 if d > 0.0 else -1)
+        set_sign(state, i, j, 1 if lead > 0.0 else -1)
         state.nearest[i] = min(state.nearest[i], abs(lead))
         state.nearest[j] = min(state.nearest[j], abs(lead))
         state.level[SOONEST] = min(state.level[SOONEST], abs(lead))
@@ -340,8 +332,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         state.now[NEWS] = 1
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     """The arm that is ahead of most others; of equals the one surer of it."""
     best = 0
     best_score = -1.0

@@ -34,10 +34,11 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmin
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.evidence import weigh_anew, weighed
 from multiduel.kernels.random import beta
+from multiduel.kernels.tallies import count_wins
 
 ROUNDING = 1e-9
 
@@ -54,13 +55,13 @@ class State(NamedTuple):
     theta: Floats  # f8[K]     scratch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return State(np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms)), np.zeros(n_arms), np.zeros(n_arms))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     L, against = weighed(state.W)
     return {
         "W": validity.tally(state.W),
@@ -70,8 +71,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     W, L, theta = state.W, state.L, state.theta
     K = theta.shape[0]
     least = state.against[favourite(state.against)]
@@ -110,17 +111,14 @@ def favourite(against: Floats) -> int:
     return best
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
-    for a in range(slate.shape[0]):
-        for b in range(slate.shape[0]):
-            if a != b:
-                state.W[slate[a], slate[b]] += wins[a, b]
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    count_wins(state.W, slate, wins)
     weigh_anew(state.W, state.L, state.against, slate)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return favourite(state.against)
 
 

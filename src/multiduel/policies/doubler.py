@@ -32,12 +32,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels import validity
-from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels import contract, validity
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import FOREVER, PolicySpec, implement
 from multiduel.kernels.random import below, uniform
-from multiduel.machines import ucb, walk
+from multiduel.machines import ucb
 from multiduel.machines.contract import advance, allocate, answer, feedback, hold, reset
+from multiduel.policies.self_duels import PARAMETERS, TOSS, toss
 
 EPOCH, FIRST, LAST = 0, 1, 2  # places in `epoch`
 ARM, ROUNDS, OTHER = 0, 1, 2  # places in `held`
@@ -46,7 +47,7 @@ NONE = -1
 
 class Params(NamedTuple):
     machine: Any = ucb.Params()  # the SBM
-    coin: int = walk.TOSS  # what a self-duel feeds back
+    coin: int = TOSS  # what a self-duel feeds back
 
 
 class State(NamedTuple):
@@ -57,17 +58,17 @@ class State(NamedTuple):
     held: Ints  # i8[3]  the arm that the machine holds, for how many rounds still, and 1 if the next x_t is another arm
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     L = (np.arange(n_arms) >= below(rng, n_arms)).astype(np.int64)  # one arm, drawn uniformly
     return State(allocate(params.machine, 1, n_arms), L, np.zeros(n_arms, np.int64), np.zeros(3, np.int64), np.zeros(3, np.int64))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     i, first, last = state.epoch.tolist()
     return {
-        "S": valid(params.machine, state.S, n_arms, round),
+        "S": contract.valid(params.machine, state.S, n_arms, round),
         "L": validity.counts(state.L) and bool(np.all(np.diff(state.L) >= 0)),
         "played": validity.counts(state.played, validity.MOST_ROUNDS),
         "held": validity.arms(state.held[ARM], n_arms)
@@ -127,8 +128,8 @@ def draw_left(L: Ints, without: int, rng: Stream) -> int:
     return low
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     if round > state.epoch[LAST]:
         begin_epoch(params, state, rng, round)
     held = state.held
@@ -146,7 +147,7 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
             if fresh:
                 held[ROUNDS] = hold(params.machine, state.S, 0, y, state.epoch[LAST] - round + 1)
             rounds = repeats(state, y, min(limit, held[ROUNDS]), rng)
-        heads = walk.toss(params.coin, rounds, rng)
+        heads = toss(params.coin, rounds, rng)
         feedback(params.machine, state.S, 0, y, heads, rounds - heads, rng)
     state.played[y] += rounds
     held[ROUNDS] -= rounds
@@ -169,14 +170,14 @@ def repeats(state: State, y: int, most: int, rng: Stream) -> int:
     return 1 + int(further)
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     if round >= state.epoch[FIRST]:
         feedback(params.machine, state.S, 0, slate[1], wins[1, 0], wins[0, 1], rng)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     """The most frequent arm of L once an epoch is over: the machine has only just begun to learn anew."""
     L = state.L
     if state.epoch[EPOCH] <= 1:
@@ -201,5 +202,5 @@ SPEC = PolicySpec(
     use="To compare with the literature; MultiSBM-Feedback and RUCB learn faster.",
     blind="a machine learns only from the arms that it advanced, against the left arms of its epoch",
     commits="distribution",
-    parameters=walk.PARAMETERS,
+    parameters=PARAMETERS,
 )

@@ -31,11 +31,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels import validity
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels import contract, validity
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, implement
 from multiduel.kernels.random import below, uniform
-from multiduel.machines import identification, lucb
+from multiduel.machines import lucb
 from multiduel.machines.contract import advance, allocate, answer, feedback, renew, reset, stopped
 
 NONE = -1
@@ -43,7 +43,7 @@ EPOCH, FIRST, LAST, LEFT, FOUND, FALLBACK = 0, 1, 2, 3, 4, 5  # places in `epoch
 
 
 class Params(NamedTuple):
-    machine: Any = lucb.Params()  # the BAIM
+    machine: Any = lucb.LUCB()  # the BAIM
     a: float = 10.0
     b: float = 1.1
     keep_last: bool = False  # after a failed epoch, keep the last arm identified instead of a random one
@@ -55,8 +55,8 @@ class State(NamedTuple):
     epoch: Ints  # i8[6]  i, its first round, its last round, xbar_i, xhat_i or NONE, the last arm identified or NONE
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return State(allocate(params.machine, 1, n_arms), np.array([-1, 0, 0, NONE, NONE, NONE]))
 
 
@@ -71,18 +71,18 @@ def epoch_end(params: Params, i: int) -> int:
     return int(T) if T < FOREVER else FOREVER
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """Once an epoch has begun it has a left arm, and the machine samples to take."""
     epoch = state.epoch
     i, first, last = epoch[: LAST + 1].tolist()
     begun = i >= 0
     return {
-        "S": valid(params.machine, state.S, n_arms, round),
+        "S": contract.valid(params.machine, state.S, n_arms, round),
         "epoch": -1 <= i <= validity.MOST
         and 0 <= first <= last + 1
         and last == epoch_end(params, i)
-        and (not isinstance(state.S, identification.State) or begun == identification.has_begun(state.S))
+        and (not isinstance(state.S, lucb.State) or begun == lucb.has_begun(state.S))
         and validity.arms(epoch[LEFT:], n_arms, none=True)
         and begun == (epoch[LEFT] != NONE),
     }
@@ -119,8 +119,8 @@ def note_stop(params: Params, state: State) -> None:
         state.epoch[FALLBACK] = state.epoch[FOUND]
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     epoch = state.epoch
     if round > epoch[LAST]:
         begin_epoch(params, state, rng, round)
@@ -142,16 +142,16 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 2, rounds
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     if round < state.epoch[FIRST] or state.epoch[FOUND] != NONE:
         return  # another epoch's duel, or one played after the identification: ignored
     feedback(params.machine, state.S, 0, slate[1], wins[1, 0], wins[0, 1], rng)
     note_stop(params, state)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     if state.epoch[FOUND] != NONE:
         return state.epoch[FOUND]
     if state.epoch[FALLBACK] != NONE:

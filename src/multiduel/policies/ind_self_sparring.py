@@ -37,8 +37,8 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import seat
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell, valid
-from multiduel.kernels.race_soundness import sound_race
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
+from multiduel.kernels.race_validity import valid_race
 from multiduel.kernels.thompson import (
     ALL_NEW,
     DRAWS,
@@ -52,8 +52,8 @@ from multiduel.kernels.thompson import (
     new_race,
     skip,
     sure_races,
+    update_belief,
 )
-from multiduel.kernels.thompson import learn as believe
 
 NONE, BOTH = 0, 1
 
@@ -70,21 +70,21 @@ class State(NamedTuple):
     taken: Ints  # i8[K]  seats of each place of the last slate
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return State(new_race(n_arms), np.ones(n_arms, np.int64))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     return {
-        "race": sound_race(state.race),
+        "race": valid_race(state.race),
         "taken": validity.counts(state.taken, params.slate_size),
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     race, taken, m = state.race, state.taken, params.slate_size
     sure = sure_races(race, rng) if params.draws == LAZY else 0
     if sure >= m and params.self_duels == NONE:  # the leader takes all seats, in this round and maybe more
@@ -101,12 +101,12 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
         for a in range(n):
             if taken[a] > 1:
                 both = params.eta * 0.5 * taken[a] * (taken[a] - 1)
-                believe(race, slate[a], both, both)
+                update_belief(race, slate[a], both, both)
     return n, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     for a in range(slate.shape[0]):
         won = 0.0
         lost = 0.0
@@ -115,18 +115,18 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
                 won += params.eta * wins[a, b]
                 lost += params.eta * wins[b, a]
         if won + lost > 0.0:
-            believe(state.race, slate[a], won, lost)
+            update_belief(state.race, slate[a], won, lost)
     if round == 0:  # observed: lay tau anew, however many comparisons these were
         state.race.tally[NEWS] = ALL_NEW
 
 
-@seats.implement(Params)
-def seats_of(params: Params, state: State, place: int) -> int:
+@implement(Params)
+def seats(params: Params, state: State, place: int) -> int:
     return state.taken[place]
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return favourite(state.race)
 
 

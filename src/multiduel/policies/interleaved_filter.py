@@ -35,8 +35,8 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, extend, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, ask, implement
 from multiduel.kernels.elimination import duels_to_verdict, pick, verdict
 
 SIZE, NEXT, NEWS, CANDIDATE = 0, 1, 2, 3  # places in `sweep`
@@ -67,9 +67,9 @@ def level_of(params: IF1 | IF2, K: int) -> float:
     return params.constant * (math.log(float(max(params.horizon, 1))) + 2.0 * math.log(float(K)))
 
 
-@init.implement(IF1)
-@init.implement(IF2)
-def start(params: IF1 | IF2, n_arms: int, rng: Stream) -> State:
+@implement(IF1)
+@implement(IF2)
+def init(params: IF1 | IF2, n_arms: int, rng: Stream) -> State:
     """b is uniform, W the rest in random order."""
     K = n_arms
     order = np.arange(K)
@@ -88,9 +88,9 @@ def start(params: IF1 | IF2, n_arms: int, rng: Stream) -> State:
     )
 
 
-@valid.implement(IF1)
-@valid.implement(IF2)
-def sound(params: IF1 | IF2, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(IF1)
+@implement(IF2)
+def valid(params: IF1 | IF2, state: State, n_arms: int, round: int) -> dict[str, Any]:
     K, sweep = len(state.W), state.sweep
     size = int(sweep[SIZE])
     here = 0 <= size < K
@@ -111,18 +111,18 @@ def sound(params: IF1 | IF2, state: State, n_arms: int, round: int) -> dict[str,
 
 
 @ask.implement(IF1)
-def choose(params: IF1, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+def ask_if1(params: IF1, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     return step(state, False, rng, limit, slate)
 
 
 @ask.implement(IF2)
-def choose_and_prune(params: IF2, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+def ask_if2(params: IF2, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     return step(state, True, rng, limit, slate)
 
 
-@extend.implement(IF1)
-@extend.implement(IF2)
-def go_on(params: IF1 | IF2, state: State) -> bool:
+@implement(IF1)
+@implement(IF2)
+def extend(params: IF1 | IF2, state: State) -> bool:
     """A later end means a wider radius: where nothing is decided, nothing would have been."""
     undecided = state.sweep[SIZE] == len(state.W) - 1 > 1 and state.sweep[NEWS] == 0
     if undecided:
@@ -184,9 +184,9 @@ def review(state: State, prune: bool, rng: Stream) -> None:
     sweep[SIZE] = remaining
 
 
-@tell.implement(IF1)
-@tell.implement(IF2)
-def learn(params: IF1 | IF2, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(IF1)
+@implement(IF2)
+def tell(params: IF1 | IF2, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     """Count a duel of the candidate with an arm of W. Duels of a dethroned candidate told late are ignored."""
     b, x = slate[0], slate[1]
     if b != state.sweep[CANDIDATE] or state.inside[x] == 0:
@@ -197,9 +197,9 @@ def learn(params: IF1 | IF2, state: State, rng: Stream, round: int, slate: Ints,
         state.sweep[NEWS] = 1
 
 
-@recommend.implement(IF1)
-@recommend.implement(IF2)
-def bet(params: IF1 | IF2, state: State) -> int:
+@implement(IF1)
+@implement(IF2)
+def recommend(params: IF1 | IF2, state: State) -> int:
     """The candidate, or, if some arm of W is ahead of it, the one furthest ahead."""
     best = state.sweep[CANDIDATE]
     share = 0.5

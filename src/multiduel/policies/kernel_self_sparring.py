@@ -36,8 +36,8 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import seat
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, seats, tell, use_features, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import normal
 
 JITTER = 1e-8  # added to the diagonal of C before it is factored, which rounding may have left indefinite
@@ -60,8 +60,8 @@ class State(NamedTuple):
     scratch: Floats  # f8[K]
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     C = prior(params, np.eye(n_arms))
     taken = np.ones(n_arms, np.int64)
     return State(np.full(n_arms, 0.5), C, np.zeros((n_arms, n_arms)), np.ones(1, np.int64), taken, np.zeros(n_arms))
@@ -72,15 +72,15 @@ def prior(params: Params, alike: Floats) -> Floats:
     return params.variance * (params.correlation + (1.0 - params.correlation) * alike)
 
 
-@use_features.implement(Params)
-def liken(params: Params, state: State, features: Floats) -> None:
+@implement(Params)
+def use_features(params: Params, state: State, features: Floats) -> None:
     apart = ((features[:, None, :] - features[None, :, :]) / params.length) ** 2
     state.C[...] = prior(params, np.exp(-0.5 * apart.sum(axis=2)))
     state.stale[0] = 1
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     C, most = state.C, 1e20  # any finite numbers will do: a draw compares them, and indexes nothing by them
     return {
         "mean": validity.between(state.mean, -most, most),
@@ -92,8 +92,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     if state.stale[0] == 1:
         factor(state.C, state.L)
         state.stale[0] = 0
@@ -131,8 +131,8 @@ def best_of_draw(state: State, rng: Stream) -> int:
     return best
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     for a in range(slate.shape[0]):
         won = 0.0
         n = 0.0
@@ -159,13 +159,13 @@ def condition(state: State, arm: int, value: float, noise: float) -> None:
     state.stale[0] = 1
 
 
-@seats.implement(Params)
-def seats_of(params: Params, state: State, place: int) -> int:
+@implement(Params)
+def seats(params: Params, state: State, place: int) -> int:
     return state.taken[place]
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     best = 0
     for i in range(1, state.mean.shape[0]):
         if state.mean[i] > state.mean[best]:

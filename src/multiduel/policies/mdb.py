@@ -35,7 +35,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, largest, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
 
 UNIFORM, NARROW = 0, 1
@@ -57,14 +57,14 @@ class State(NamedTuple):
     pool: Ints  # i8[K + 1] scratch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     grid = (n_arms, n_arms)
     return State(np.zeros(grid), np.zeros(grid), np.zeros(n_arms), np.full(1, NONE), np.zeros(n_arms + 1, np.int64))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     theta = validity.deficits(state.W, params.alpha)
     return {
         "W": validity.tally(state.W),
@@ -75,8 +75,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     Z, pool, m = state.Z, state.pool, params.slate_size
     narrow = math.log(float(round))
     wide = params.beta * narrow
@@ -122,8 +122,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return m, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     W, theta, n = state.W, state.theta, slate.shape[0]
     for a in range(n):
         i = slate[a]
@@ -140,8 +140,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         state.Z[slate[a]] = largest(theta[slate[a]])
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return state.best[0] if state.best[0] != NONE else most_winning(state.W)
 
 

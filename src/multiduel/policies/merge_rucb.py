@@ -34,10 +34,10 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.batches import Batches, drop_members, merge_in_pairs, merge_with_next, shuffle_into_batches, sound_batches
+from multiduel.kernels.batches import Batches, drop_members, merge_in_pairs, merge_with_next, shuffle_into_batches, valid_batches
 from multiduel.kernels.choice import argmax, share_won
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import below
 
 
@@ -54,17 +54,17 @@ class State(NamedTuple):
     u: Floats  # f8[K]     scratch: u_jc by place in the batch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     batches = shuffle_into_batches(n_arms, params.batch_size, rng)
     return State(np.zeros((n_arms, n_arms)), batches, np.zeros(n_arms, np.int64), np.zeros(n_arms))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     return {
         "W": validity.tally(state.W),
-        "batches": sound_batches(state.batches),
+        "batches": valid_batches(state.batches),
         "drop": validity.SCRATCH,
         "u": validity.SCRATCH,
     }
@@ -93,8 +93,8 @@ def drop_losers(W: Floats, batches: Batches, b: int, threshold: float, drop: Int
     drop_members(batches, b, drop)
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     W, batches, u = state.W, state.batches, state.u
     K = W.shape[0]
     if batches.tally[0] == 1 and batches.size[0] == 1:  # one arm is left, for good
@@ -120,14 +120,14 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return (2, 1) if n > 1 else (1, limit)
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     state.W[slate[0], slate[1]] += wins[0, 1]
     state.W[slate[1], slate[0]] += wins[1, 0]
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     """Of the arms that are left, the one with the largest share of its duels won."""
     W, batches = state.W, state.batches
     best = batches.arms[batches.first[0]]

@@ -38,7 +38,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import uniform
 
@@ -60,14 +60,14 @@ class State(NamedTuple):
     pool: Ints  # i8[K + 1] scratch: the candidates
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     W = np.zeros((n_arms, n_arms))
     return State(W, np.zeros(n_arms), np.zeros(1), np.full(1, NONE), np.zeros(n_arms + 1, np.int64))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     K = state.W.shape[0]
     most = validity.deficits(state.W, params.alpha).max(axis=1)
     return {
@@ -79,8 +79,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     Z, B, pool = state.Z, state.B, state.pool
     m = params.slate_size
     log_t = math.log(float(round))
@@ -121,8 +121,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return m, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     # Every pair of a candidate passes its test now, and with t growing will pass for ever unless it duels again. So for
     # candidates Z may start anew from the pairs of this slate. An arm outside C (C was empty, or this tell is late)
     # needs its whole row.
@@ -157,8 +157,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
                     Z[i] = max(Z[i], scale * d * d / (W[i, j] + W[j, i]))
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return state.B[0] if state.B[0] != NONE else most_winning(state.W)
 
 

@@ -34,11 +34,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels import validity
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, seats, tell, valid
-from multiduel.kernels.dispatch import kernel
-from multiduel.machines import ucb, walk
+from multiduel.kernels import contract, validity
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, implement
+from multiduel.machines import ucb
 from multiduel.machines.contract import advance_all, allocate, answer, feedback, hold
+from multiduel.policies.self_duels import PARAMETERS, TOSS, toss
 
 FRACTION, PAIRS = 0, 1
 AUTO, HALF, COIN, SKIP = 0, 1, 2, 3
@@ -67,8 +68,8 @@ class State(NamedTuple):
     spare: Floats  # f8[2 m]  scratch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     m = params.slate_size
     return State(
         S=allocate(params.machine, m, n_arms),
@@ -85,11 +86,11 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     )
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     K = len(state.taken)
     return {
-        "S": valid(params.machine, state.S, n_arms, round),
+        "S": contract.valid(params.machine, state.S, n_arms, round),
         "arm": validity.arms(state.arm, K),
         "held": validity.counts(state.held, FOREVER),
         "taken": validity.counts(state.taken, params.slate_size),
@@ -103,8 +104,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     arm, held, m = state.arm, state.held, params.slate_size
     row = round % MEMORY
     state.when[row] = round
@@ -140,8 +141,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return n, rounds
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     row = round % MEMORY
     if state.when[row] != round:
         return
@@ -221,20 +222,20 @@ def toss_among_duplicates(state: State, where: Ints, rounds: int, rng: Stream) -
     for q in range(m):
         for r in range(q + 1, m):
             if where[q] == where[r]:
-                heads = walk.toss(walk.TOSS, rounds, rng)
+                heads = toss(TOSS, rounds, rng)
                 state.won[q] += heads
                 state.lost[q] += rounds - heads
                 state.won[r] += rounds - heads
                 state.lost[r] += heads
 
 
-@seats.implement(Params)
-def seats_of(params: Params, state: State, place: int) -> int:
+@implement(Params)
+def seats(params: Params, state: State, place: int) -> int:
     return state.taken[place]
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     """The arm that most machines name."""
     best = 0
     most = 0
@@ -262,7 +263,7 @@ SPEC = PolicySpec(
     commits="distribution",
     parameters={
         "slate_size": Parameter(meaning="seats, each with a machine of its own", at_least=1),
-        "machine": walk.PARAMETERS["machine"],
+        "machine": PARAMETERS["machine"],
         "credit": Parameter(
             meaning="a machine is fed the share of the other seats it beat, or every one of these duels",
             choices={"fraction": FRACTION, "pairs": PAIRS},

@@ -36,10 +36,11 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, uniform
+from multiduel.kernels.tallies import count_duel
 
 NONE = -1
 
@@ -59,8 +60,8 @@ class State(NamedTuple):
     B: Ints  # i8[1]     the hypothesised best arm, or NONE
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     K = n_arms
     lead = np.zeros((K, K))
     np.fill_diagonal(lead, np.inf)
@@ -68,8 +69,8 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     return State(np.zeros((K, K)), lead, mean, root, np.zeros(K), np.zeros(K), pool, np.full(1, NONE))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     W, K = state.W, state.W.shape[0]
     behind = validity.deficits(W, params.alpha)
     lead = behind.T - behind
@@ -87,8 +88,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     Z, B, pool, u = state.Z, state.B, state.pool, state.u
     K = Z.shape[0]
     log_t = math.log(float(round))
@@ -140,30 +141,21 @@ def largest_deficit(row: Floats) -> float:
     return z
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
-    W, lead, Z = state.W, state.lead, state.Z
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    lead, Z = state.lead, state.Z
     i, j = slate[0], slate[1]
-    W[i, j] += wins[0, 1]
-    W[j, i] += wins[1, 0]
-    N = W[i, j] + W[j, i]
-    if N == 0.0:
-        return
-    d = W[i, j] - W[j, i]
     before = lead[i, j]
-    after = 0.25 / params.alpha * d * abs(d) / N
-    lead[i, j] = after
-    lead[j, i] = -after
-    state.mean[i, j] = W[j, i] / N
-    state.mean[j, i] = W[i, j] / N
-    state.root[i, j] = state.root[j, i] = 1.0 / math.sqrt(N)
+    if not count_duel(state.W, lead, state.mean, state.root, params.alpha, i, j, wins[0, 1], wins[1, 0]):
+        return
+    after = lead[i, j]
     # A deficit that grew is a candidate for the maximum; one that shrank matters only if it was the maximum.
     Z[i] = largest_deficit(lead[i]) if -before == Z[i] and after > before else max(Z[i], -after)
     Z[j] = largest_deficit(lead[j]) if before == Z[j] and after < before else max(Z[j], after)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return state.B[0] if state.B[0] != NONE else most_winning(state.W)
 
 

@@ -37,8 +37,8 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, most_winning, random_order
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, extend, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.elimination import verdict
 from multiduel.kernels.random import below
 
@@ -75,8 +75,8 @@ def level_of(params: Params, K: int) -> float:
     return 0.5 * (log_eta - log_error)
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     K = n_arms
     return State(
         W=np.zeros((K, K)),
@@ -91,8 +91,8 @@ def start(params: Params, n_arms: int, rng: Stream) -> State:
     )
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     K, sweep = len(state.out), state.sweep
     size = int(sweep[SIZE])
     here = 0 <= sweep[NEXT] <= size <= K * (K - 1) // 2
@@ -110,8 +110,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@extend.implement(Params)
-def go_on(params: Params, state: State) -> bool:
+@implement(Params)
+def extend(params: Params, state: State) -> bool:
     """A later end means a wider radius: where no pair is decided, none would have been."""
     undecided = state.sweep[WINNER] == NONE and not state.decided.any()
     if undecided:
@@ -149,8 +149,8 @@ def begin_sweep(params: Params, state: State, rng: Stream) -> None:
         state.sweep[WINNER] = argmax(state.possible, rng)
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     queue, sweep = state.queue, state.sweep
     while sweep[WINNER] == NONE:
         if sweep[NEXT] == sweep[SIZE]:
@@ -170,8 +170,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 1, limit
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     W, i, j = state.W, slate[0], slate[1]
     if not active(params, state, i, j):
         return
@@ -198,8 +198,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         state.out[k] = 1 if best > state.possible[k] else 0
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     """Of the arms that may still win, the one with the largest share of its duels won."""
     if state.sweep[WINNER] != NONE:
         return state.sweep[WINNER]

@@ -40,9 +40,9 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax, draw_distinct
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.confidence import kl_lower, kl_upper
-from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, implement
 from multiduel.kernels.elimination import duels_to_verdict, verdict
 from multiduel.kernels.random import below
 
@@ -70,8 +70,8 @@ class State(NamedTuple):
     log_error: Floats  # f8[1]     ln delta
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     K = n_arms
     run = np.array([0, 0, 0, 2, 0, NONE, NONE, NONE, NONE])
     return State(
@@ -94,8 +94,8 @@ def log_delta(r: int) -> float:
     return math.log(log_budget) - log_budget
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     run, K = state.run, len(state.active)
     begun = run[R] > 0
     at_work = run[LEFT] == NONE or (validity.distinct(run[[LEFT, RIGHT]], K) and run[CURSOR] < K)
@@ -222,8 +222,8 @@ def end_pass(params: Params, state: State, rng: Stream) -> None:
         run[WINNER] = argmax(lower, rng)
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     run = state.run
     if round > run[LAST]:
         begin_run(params, state, rng, round)
@@ -239,8 +239,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 2, min(duels_to_verdict(state.W[i, j] - state.W[j, i], n, level(params, state, n)), budget)
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     i, j = slate[0], slate[1]
     state.ever[i, j] += wins[0, 1]
     state.ever[j, i] += wins[1, 0]
@@ -252,8 +252,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         settle(params, state, i, j)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     """The arm found, in this outer round or the last that found one. Before that, the arm that seems to beat most others.
 
     An opponent counts z / (1 + |z|), from -1 to 1, where z = d / sqrt(n) says how clearly it was beaten; 0 if never met.

@@ -27,18 +27,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels import validity
-from multiduel.kernels.contract import FOREVER, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
-from multiduel.machines import ucb, walk
+from multiduel.kernels import contract, validity
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import FOREVER, PolicySpec, implement
+from multiduel.machines import ucb
 from multiduel.machines.contract import advance, allocate, answer, feedback, hold
+from multiduel.policies.self_duels import PARAMETERS, TOSS, toss
 
 LEFT, RIGHT = 0, 1
 
 
 class Params(NamedTuple):
     machine: Any = ucb.Params()  # the SBMs
-    coin: int = walk.TOSS  # what a self-duel feeds back
+    coin: int = TOSS  # what a self-duel feeds back
 
 
 class State(NamedTuple):
@@ -47,15 +48,15 @@ class State(NamedTuple):
     held: Ints  # i8[2]  rounds for which it is still held
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return State(allocate(params.machine, 2, n_arms), np.zeros(2, np.int64), np.zeros(2, np.int64))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     return {
-        "S": valid(params.machine, state.S, n_arms, round),
+        "S": contract.valid(params.machine, state.S, n_arms, round),
         "arm": validity.arms(state.arm, n_arms),
         "held": validity.counts(state.held, FOREVER),
     }
@@ -70,8 +71,8 @@ def next_arm(params: Params, state: State, side: int, round: int, rng: Stream) -
     return state.arm[side]
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     held = state.held
     x = next_arm(params, state, LEFT, round, rng)
     y = next_arm(params, state, RIGHT, round, rng)
@@ -80,7 +81,7 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     held[RIGHT] -= rounds
     slate[0] = x
     if x == y:
-        heads = walk.toss(params.coin, rounds, rng)
+        heads = toss(params.coin, rounds, rng)
         feedback(params.machine, state.S, LEFT, x, heads, rounds - heads, rng)
         feedback(params.machine, state.S, RIGHT, x, rounds - heads, heads, rng)
         return 1, rounds
@@ -88,14 +89,14 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 2, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     feedback(params.machine, state.S, LEFT, slate[0], wins[0, 1], wins[1, 0], rng)
     feedback(params.machine, state.S, RIGHT, slate[1], wins[1, 0], wins[0, 1], rng)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return answer(params.machine, state.S, LEFT)
 
 
@@ -110,5 +111,5 @@ SPEC = PolicySpec(
     use="Two options at a time when hidden qualities stand behind them; the strongest of its paper in practice.",
     blind="a machine learns only from the arms that it advanced, against those of the other machine",
     commits="distribution",
-    parameters=walk.PARAMETERS,
+    parameters=PARAMETERS,
 )

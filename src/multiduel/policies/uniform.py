@@ -22,7 +22,8 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct, most_winning
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
+from multiduel.kernels.tallies import count_wins
 
 
 class Params(NamedTuple):
@@ -34,18 +35,18 @@ class State(NamedTuple):
     pool: Ints  # i8[K]     scratch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return State(np.zeros((n_arms, n_arms)), np.zeros(n_arms, np.int64))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     return {"W": validity.tally(state.W), "pool": validity.SCRATCH}
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     pool = state.pool
     for i in range(pool.shape[0]):
         pool[i] = i
@@ -53,16 +54,13 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return params.slate_size, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
-    for a in range(slate.shape[0]):
-        for b in range(slate.shape[0]):
-            if a != b:
-                state.W[slate[a], slate[b]] += wins[a, b]
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    count_wins(state.W, slate, wins)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return most_winning(state.W)
 
 

@@ -33,8 +33,8 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import uniform
 
 MEMORY = 1024  # rounds whose chances are remembered
@@ -53,15 +53,15 @@ class State(NamedTuple):
     chance: Floats  # f8[MEMORY, 2]  w of their k+ and k-
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     shape = (2, n_arms)
     x = np.full(2, -math.sqrt(n_arms))
     return State(np.zeros(shape), x, np.full(shape, 1.0 / n_arms), np.zeros(MEMORY, np.int64), np.ones((MEMORY, 2)))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     most = 1e100  # losses are divided by chances, which may be tiny
     return {
         "L": validity.counts(state.L, most),
@@ -110,8 +110,8 @@ def draw(w: Floats, rng: Stream) -> int:
     return w.shape[0] - 1
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     if state.L.shape[1] == 1:
         slate[0] = 0
         return 1, limit
@@ -145,8 +145,8 @@ def charge(params: Params, state: State, plus: int, minus: int, o: float, w_plus
         state.L[1, minus] += o / w_minus
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     if slate.shape[0] < 2 or wins[0, 1] + wins[1, 0] == 0.0:
         return
     o = wins[0, 1] / (wins[0, 1] + wins[1, 0])
@@ -157,8 +157,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         charge(params, state, slate[0], slate[1], o, state.w[0, slate[0]], state.w[0 if params.shared else 1, slate[1]])
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     best = 0
     for i in range(state.L.shape[1]):
         if state.L[0, i] + state.L[1, i] < state.L[0, best] + state.L[1, best]:

@@ -33,8 +33,8 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.contract import FOREVER, Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
 
 NONE = -1
@@ -63,7 +63,7 @@ def no_standings(n_arms: int) -> Standings:
     return Standings(np.zeros(n_arms), np.full(2, NONE))
 
 
-def sound_standings(standings: Standings) -> dict[str, Any]:
+def valid_standings(standings: Standings) -> dict[str, Any]:
     C = standings.C
     return {"C": validity.counts(np.abs(C)), "last": validity.arms(standings.last, len(C), none=True)}
 
@@ -124,28 +124,28 @@ def leader(standings: Standings) -> int:
 
 
 @init.implement(WSW)
-def start(params: WSW, n_arms: int, rng: Stream) -> Standings:
+def init_ws_w(params: WSW, n_arms: int, rng: Stream) -> Standings:
     return no_standings(n_arms)
 
 
 @valid.implement(WSW)
-def sound(params: WSW, state: Standings, n_arms: int, round: int) -> dict[str, Any]:
-    return sound_standings(state)
+def valid_ws_w(params: WSW, state: Standings, n_arms: int, round: int) -> dict[str, Any]:
+    return valid_standings(state)
 
 
 @ask.implement(WSW)
-def choose(params: WSW, state: Standings, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+def ask_ws_w(params: WSW, state: Standings, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     n = duel_of_leaders(state, rng, slate)
     return n, (1 if n == 2 else limit)  # K = 1: nothing to learn
 
 
 @tell.implement(WSW)
-def learn(params: WSW, state: Standings, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+def tell_ws_w(params: WSW, state: Standings, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     count_duel(state, slate, wins)
 
 
 @recommend.implement(WSW)
-def bet(params: WSW, state: Standings) -> int:
+def recommend_ws_w(params: WSW, state: Standings) -> int:
     return leader(state)
 
 
@@ -153,21 +153,21 @@ def bet(params: WSW, state: Standings) -> int:
 
 
 @init.implement(WSS)
-def start_in_stretches(params: WSS, n_arms: int, rng: Stream) -> Stretches:
+def init_ws_s(params: WSS, n_arms: int, rng: Stream) -> Stretches:
     return Stretches(no_standings(n_arms), np.array([1, 0, 0]))
 
 
 @valid.implement(WSS)
-def sound_stretches(params: WSS, state: Stretches, n_arms: int, round: int) -> dict[str, Any]:
+def valid_ws_s(params: WSS, state: Stretches, n_arms: int, round: int) -> dict[str, Any]:
     r, left, z = state.stretch.tolist()
     return {
-        "standings": sound_standings(state.standings),
+        "standings": valid_standings(state.standings),
         "stretch": 1 <= r <= validity.MOST and 0 <= left <= FOREVER and validity.arms(z, len(state.standings.C)),
     }
 
 
 @ask.implement(WSS)
-def choose_in_stretches(params: WSS, state: Stretches, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+def ask_ws_s(params: WSS, state: Stretches, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     C, stretch = state.standings.C, state.stretch
     if stretch[LEFT] == 0:
         beaten = 0
@@ -186,12 +186,12 @@ def choose_in_stretches(params: WSS, state: Stretches, rng: Stream, round: int, 
 
 
 @tell.implement(WSS)
-def learn_in_stretches(params: WSS, state: Stretches, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+def tell_ws_s(params: WSS, state: Stretches, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     count_duel(state.standings, slate, wins)
 
 
 @recommend.implement(WSS)
-def bet_in_stretches(params: WSS, state: Stretches) -> int:
+def recommend_ws_s(params: WSS, state: Stretches) -> int:
     return leader(state.standings)
 
 

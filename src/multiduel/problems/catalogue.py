@@ -88,8 +88,29 @@ SPECS = tuple(CATALOGUE)
 
 
 def instance(name: str, n_arms: int | None = None, **options: Any) -> Problem:
-    """A problem of the literature by its name; ``multiduel problem --list`` has them, with their sources and options.
+    """Make a problem of the literature by its name.
 
+    Parameters
+    ----------
+    name
+        A name that ``multiduel problem --list`` has, with sources and options.
+    n_arms
+        How many arms, where the source leaves it open.
+    **options
+        The instance's own options.
+
+    Returns
+    -------
+    Problem
+        The instance.
+
+    Raises
+    ------
+    BadInput
+        If there is no such instance, or it has no such option.
+
+    Examples
+    --------
     >>> instance("arithmetic").n_arms, instance("swirl", 7, gap=0.2).copeland_winners
     (8, (0,))
     """

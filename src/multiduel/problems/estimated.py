@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, shortened
 from multiduel.problems.problem import Problem
 
 
@@ -28,7 +28,10 @@ class EstimatedProblem(Problem):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("low", "high", "judgements"):
-            table = np.array(getattr(self, name), np.float64)
+            try:
+                table = np.array(getattr(self, name), np.float64)
+            except (TypeError, ValueError, OverflowError):
+                raise BadInput(f"'{name}' must be a table of numbers. Got {shortened(getattr(self, name))}.") from None
             if table.shape != self.matrix.shape:
                 raise BadInput(f"'{name}' must be of the shape of the matrix, {self.matrix.shape}. Got {table.shape}.")
             table.setflags(write=False)
@@ -41,4 +44,5 @@ class EstimatedProblem(Problem):
         return EstimatedProblem, (*plain, self.low, self.high, self.judgements)
 
     def to_json(self) -> dict[str, Any]:
+        """Describe the problem for result files, as ``Problem.to_json`` with the intervals and counts."""
         return super().to_json() | {"low": self.low.tolist(), "high": self.high.tolist(), "judgements": self.judgements.tolist()}

@@ -12,14 +12,32 @@ from multiduel.arrays import Floats
 from multiduel.files import read_text, whole_file
 from multiduel.inputs import BadInput
 from multiduel.problems.problem import Problem, preference_matrix
+from multiduel.spreadsheets import harmless, original
 
 
 def read_csv(path: str | os.PathLike[str]) -> Problem:
-    """The problem in a file, labelled by the file's name without its ending.
+    """Read a problem from a file; its label is the file's name without the ending.
 
     Cells are separated by commas, or where there is none by tabs or spaces. A first line of names may be missing, and so may
     that of the number of arms with which some publish their matrices.
 
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Problem
+        As ``from_matrix`` makes it.
+
+    Raises
+    ------
+    BadInput
+        If there is no such file, or it holds no preference matrix; the sentence names the line.
+
+    Examples
+    --------
     >>> read_csv("nowhere.csv")
     Traceback (most recent call last):
     multiduel.inputs.BadInput: 'nowhere.csv' must be a file that exists. Got no such file.
@@ -66,7 +84,7 @@ def _names_and_rows(lines: list[tuple[int, list[str]]]) -> tuple[list[str], list
         return [f"arm {i}" for i in range(len(rest))], rest  # the number of arms
     if len(first) == len(lines) and all(_is_number(cell) for cell in first):
         return [f"arm {i}" for i in range(len(first))], lines
-    return first, rest
+    return [original(name) for name in first], rest
 
 
 def _is_number(cell: str) -> bool:
@@ -98,8 +116,8 @@ def write_csv(problem: Problem, path: str | os.PathLike[str]) -> None:
 
 
 def write_table(names: Sequence[str], rows: Floats, path: str | os.PathLike[str]) -> None:
-    """A line of names, then one line per row, every number to its last bit."""
+    """A line of names, which no spreadsheet takes for formulas, then one line per row, every number to its last bit."""
     with whole_file(path) as draft, open(draft, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
+        writer.writerow([harmless(name) for name in names])
         writer.writerows([repr(value) for value in row] for row in rows.tolist())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.inputs import MOST_SEED, BadInput, choice, finite, shortened, whole
+from multiduel.inputs import MOST_SEED, BadInput, choice, finite, shortened, truth, whole
 from multiduel.problems.links import LINKS, from_utilities
 from multiduel.problems.problem import MOST_ARMS, Problem
 
@@ -19,8 +19,22 @@ MOST_SCALE = 1e100  # utilities further apart are no numbers any more
 
 
 def synthetic(n_arms: int, *, link: str = "linear") -> Problem:
-    """The paper's utilities: 0.8 for arm 0, then geometric from 0.7 down to 0.2.
+    """Make the paper's synthetic problem: utilities 0.8 for arm 0, then geometric from 0.7 down to 0.2.
 
+    Parameters
+    ----------
+    n_arms
+        How many arms.
+    link
+        From utilities to chances, as for ``from_utilities``.
+
+    Returns
+    -------
+    Problem
+        Arm 0 is its winner.
+
+    Examples
+    --------
     >>> synthetic(5).winner
     0
     """
@@ -35,8 +49,24 @@ def falling(name: str, n_arms: int, steps: Callable[[float, float, int], Floats]
 
 
 def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Problem:
-    """Utilities drawn uniformly from [0, 1).
+    """Draw utilities uniformly from [0, 1).
 
+    Parameters
+    ----------
+    n_arms
+        How many arms.
+    seed
+        Of the draw.
+    link
+        From utilities to chances, as for ``from_utilities``.
+
+    Returns
+    -------
+    Problem
+        The same for the same seed.
+
+    Examples
+    --------
     >>> random_utilities(5, seed=1).n_arms
     5
     """
@@ -47,8 +77,24 @@ def random_utilities(n_arms: int, *, seed: int = 0, link: str = "linear") -> Pro
 
 
 def bradley_terry(n_arms: int, *, seed: int = 0, scale: float = 1.0) -> Problem:
-    """Logit link on utilities drawn from a normal law of standard deviation `scale`: larger is easier.
+    """Draw utilities from a normal law, and take the logit link.
 
+    Parameters
+    ----------
+    n_arms
+        How many arms.
+    seed
+        Of the draw.
+    scale
+        Standard deviation of the utilities: larger is easier.
+
+    Returns
+    -------
+    Problem
+        The same for the same seed.
+
+    Examples
+    --------
     >>> bradley_terry(5, seed=1).link
     'logit'
     """
@@ -61,13 +107,28 @@ def bradley_terry(n_arms: int, *, seed: int = 0, scale: float = 1.0) -> Problem:
 
 
 def random_tournament(n_arms: int, *, seed: int = 0, condorcet: bool = True) -> Problem:
-    """Every pair gets a random winner and a strength uniform in (1/2, 1]: no order, no transitivity, no tie.
+    """Draw a random winner of every pair, and a strength uniform in (1/2, 1]: no order, no transitivity, no tie.
 
-    With `condorcet` a random arm is made to win all its pairs; without, tables are drawn until no arm does.
+    Parameters
+    ----------
+    n_arms
+        How many arms.
+    seed
+        Of the draw.
+    condorcet
+        With it, a random arm is made to win all its pairs; without, tables are drawn until no arm does.
 
+    Returns
+    -------
+    Problem
+        The same for the same seed.
+
+    Examples
+    --------
     >>> random_tournament(5, condorcet=True).winner is None
     False
     """
+    truth("condorcet", condorcet)
     K = count("n_arms", "random_tournament", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
     rng = _generator("random_tournament", seed)
     while True:
@@ -83,15 +144,32 @@ def random_tournament(n_arms: int, *, seed: int = 0, condorcet: bool = True) -> 
 
 
 def cyclic(n_arms: int, *, gap: float = 0.1, cycle_gap: float = 0.4, condorcet: bool = True) -> Problem:
-    """Arms on a circle, each beating the half that follows it by `cycle_gap`.
+    """Put arms on a circle, each beating the half that follows it by `cycle_gap`.
 
-    With `condorcet`, arm 0 stands outside the circle and beats every arm by `gap`; the default with 4 arms is the
-    instance of Komiyama et al. Without, the circle is all there is and nobody wins. Opposite arms of an even circle:
-    the lower index wins.
+    Opposite arms of an even circle: the lower index wins. The default with 4 arms is the instance of Komiyama et al.
 
+    Parameters
+    ----------
+    n_arms
+        How many arms, arm 0 included.
+    gap
+        By how much arm 0 beats every other, with `condorcet`.
+    cycle_gap
+        By how much an arm beats those that follow it.
+    condorcet
+        Whether arm 0 stands outside the circle and beats every arm. Without it, the circle is all there is and nobody wins.
+
+    Returns
+    -------
+    Problem
+        With or without a Condorcet winner.
+
+    Examples
+    --------
     >>> cyclic(5, condorcet=False).winner is None
     True
     """
+    truth("condorcet", condorcet)
     K = count("n_arms", "cyclic", n_arms, 1 if condorcet else 3, "" if condorcet else _NO_WINNER)
     for name, value in (("gap", gap), ("cycle_gap", cycle_gap)):
         distance(name, "cyclic", value)

@@ -40,8 +40,29 @@ LINKS: dict[str, Callable[[Floats, Floats], Floats]] = {"linear": linear, "natur
 def from_utilities(
     utilities: ArrayLike, *, link: str = "linear", names: Iterable[str] | None = None, label: str | None = None
 ) -> Problem:
-    """A problem in which arm i is worth mu_i and P[i, j] = link(mu_i, mu_j).
+    """Make a problem in which arm i is worth mu_i and P[i, j] = link(mu_i, mu_j).
 
+    Parameters
+    ----------
+    utilities
+        A number per arm.
+    link
+        "linear", "natural" or "logit".
+    names, label
+        Names of the arms and of the problem.
+
+    Returns
+    -------
+    Problem
+        With its ``utilities`` and ``link``.
+
+    Raises
+    ------
+    BadInput
+        If a utility is out of the link's range.
+
+    Examples
+    --------
     >>> from_utilities([0.8, 0.2]).matrix[0].round(2).tolist()
     [0.5, 0.8]
     """

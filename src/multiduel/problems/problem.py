@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from multiduel import theory
 from multiduel.arrays import Floats
-from multiduel.inputs import BadInput, choice, shortened
+from multiduel.inputs import BadInput, choice, listed, shortened, text
 
 TOLERANCE = 1e-9  # how far a given matrix may be from P + P^T = 1 before it is refused
 MOST_ARMS = 100_000  # tables of K x K numbers fill the memory long before
@@ -77,8 +77,12 @@ def _frozen(values: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """K arms and P[i, j] = Pr(i beats j). Immutable; what follows from P is computed once, when first asked for.
+    """K arms and P[i, j] = Pr(i beats j).
 
+    Immutable; what follows from P is computed once, when first asked for.
+
+    Examples
+    --------
     >>> problem = from_matrix([[0.5, 0.7], [0.3, 0.5]])
     >>> problem.n_arms, problem.winner
     (2, 0)
@@ -91,7 +95,10 @@ class Problem:
     link: str | None = None
 
     def __post_init__(self) -> None:
-        names = tuple(self.names)
+        names = tuple(listed("names", self.names, of="Problem"))
+        text("label", self.label)
+        if self.link is not None:
+            text("link", self.link)
         P = preference_matrix(self.matrix, names=names)
         K = len(P)
         put = object.__setattr__
@@ -99,7 +106,10 @@ class Problem:
         put(self, "names", _checked_names(names, K) if names else tuple(f"arm {i}" for i in range(K)))
         put(self, "label", self.label or f"matrix, K = {K}")
         if self.utilities is not None:
-            mu = np.array(self.utilities, dtype=np.float64)
+            try:
+                mu = np.array(self.utilities, dtype=np.float64)
+            except (TypeError, ValueError, OverflowError):
+                raise BadInput(f"'utilities' must be {K} finite numbers, one per arm. Got {shortened(self.utilities)}.") from None
             if mu.shape != (K,) or not np.isfinite(mu).all():
                 raise BadInput(f"'utilities' must be {K} finite numbers, one per arm. Got {mu.tolist()}.")
             put(self, "utilities", _frozen(mu))
@@ -112,7 +122,7 @@ class Problem:
 
     @property
     def n_arms(self) -> int:
-        """K."""
+        """Number of arms K."""
         return len(self.matrix)
 
     @cached_property
@@ -168,12 +178,27 @@ class Problem:
         return theory.is_weakly_transitive(self.matrix)
 
     def benchmark_gaps(self, kind: str) -> Floats:
-        """What playing each arm costs, by benchmark.
+        """Compute what playing each arm costs, by benchmark.
 
-        condorcet  D_i = P[*, i] - 1/2
-        copeland   (largest score - score_i) / (K - 1), score_i the number of arms i beats
-        borda      largest B - B_i, B_i the mean of P[i, j] over the K - 1 others
-        utility    largest mu - mu_i; twice D_i under the linear link
+            condorcet  D_i = P[*, i] - 1/2
+            copeland   (largest score - score_i) / (K - 1), score_i the number of arms i beats
+            borda      largest B - B_i, B_i the mean of P[i, j] over the K - 1 others
+            utility    largest mu - mu_i; twice D_i under the linear link
+
+        Parameters
+        ----------
+        kind
+            The benchmark, one of these four.
+
+        Returns
+        -------
+        array
+            A cost per arm; 0 for the best.
+
+        Raises
+        ------
+        BadInput
+            If the problem has no such benchmark: no Condorcet winner, no utilities.
         """
         choice("benchmark", kind, BENCHMARKS)
         if kind == "condorcet":
@@ -189,7 +214,20 @@ class Problem:
         return _frozen(self.utilities.max() - self.utilities)
 
     def bounds(self, horizon: int, *, slate_size: int = 2, alpha: float = 1.01) -> dict[str, theory.Bound]:
-        """The regret bounds of AAMAS 2020 by algorithm; `slate_size` and `alpha` are MultiRUCB's."""
+        """Compute the regret bounds of AAMAS 2020, by algorithm.
+
+        Parameters
+        ----------
+        horizon
+            The number of rounds T.
+        slate_size, alpha
+            MultiRUCB's.
+
+        Returns
+        -------
+        dict
+            A ``theory.Bound`` by the algorithm's name.
+        """
         return {
             "doubler-bai": theory.theorem1(self.matrix, horizon),
             "multi-sbm-feedback": theory.theorem2(self.matrix, horizon),
@@ -197,7 +235,7 @@ class Problem:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """A description for result files; the digest tells two matrices under one label apart."""
+        """Describe the problem for result files; the digest tells two matrices under one label apart."""
         gamma = self.gamma
         return {
             "label": self.label,
@@ -228,8 +266,29 @@ def _checked_names(names: tuple[str, ...], n_arms: int) -> tuple[str, ...]:
 
 
 def from_matrix(values: ArrayLike, *, names: Iterable[str] | None = None, label: str | None = None) -> Problem:
-    """A problem from a table of P[i, j] = Pr(i beats j). A DataFrame's columns name the arms, unless ``names`` does.
+    """Make a problem from a table of P[i, j] = Pr(i beats j).
 
+    Parameters
+    ----------
+    values
+        Rows of numbers, an array or a DataFrame, with P[i, j] + P[j, i] = 1 and a diagonal of 1/2.
+    names
+        The arms' names; by default a DataFrame's columns.
+    label
+        The problem's name in tables and figures.
+
+    Returns
+    -------
+    Problem
+        To simulate on, and to ask for its winner, gaps and bounds.
+
+    Raises
+    ------
+    BadInput
+        If it is no such table; the sentence names the entry.
+
+    Examples
+    --------
     >>> from_matrix([[0.5, 0.7], [0.3, 0.5]], names=["tea", "coffee"]).names
     ('tea', 'coffee')
     """
@@ -245,4 +304,4 @@ def from_matrix(values: ArrayLike, *, names: Iterable[str] | None = None, label:
         raise BadInput(f"'names' must have one name per arm. Got {shortened(names)}.") from None
     if names is not None and not labels:
         raise BadInput("'names' must have one name per arm. Got none.")
-    return Problem(np.asarray(preference_matrix(values, names=labels)), labels, label or "")
+    return Problem(np.asarray(preference_matrix(values, names=labels)), labels, "" if label is None else text("label", label))

@@ -75,6 +75,7 @@ class Analysis:
 
     @cached_property
     def tally(self) -> Tally:
+        """Counts of the judgements, for ``verdict`` and ``forecast``."""
         unit = "answer" if self.unit == "impression" else "rater"
         return Tally.of(self.above, self.level, answers=self.pages, showings=self._showings(), unit=unit)
 
@@ -84,6 +85,7 @@ class Analysis:
 
     @cached_property
     def verdict(self) -> Verdict:
+        """Verdict on which ranker is best."""
         return verdict(self.tally, alpha=self.alpha, margin=self.margin, names=self.names)
 
     @cached_property
@@ -98,6 +100,7 @@ class Analysis:
 
     @property
     def judgements(self) -> Floats:
+        """Number of judgements of each pair."""
         return self.above + self.above.T + self.level
 
     @property
@@ -107,6 +110,7 @@ class Analysis:
         return np.divide(self.above + 0.5 * self.level, n, out=np.full(n.shape, 0.5), where=n > 0)
 
     def to_json(self) -> dict[str, Any]:
+        """Write the analysis as plain JSON."""
         low, high = self.verdict.intervals
         settled = self.settled
         more = self.forecast
@@ -151,9 +155,28 @@ def analyse(
     timeout: float = math.inf,
     bad: str = "refuse",
 ) -> Analysis:
-    """Read a log and say who wins. ``ties`` are half a win each with a ``margin`` and dropped without one, unless given; what the
-    policy was told does not matter. The others: ``Log.pages`` and ``verdict``.
+    """Read a log and say which ranker wins. What the policy was told does not matter.
 
+    Parameters
+    ----------
+    log
+        The log, or its file.
+    unit
+        What counts as one piece of evidence: "user", or "impression" (every page, for these users in this mix).
+    ties
+        Half a win each with a ``margin`` and dropped without one, unless given.
+    alpha, margin
+        As for ``verdict``.
+    timeout, bad
+        As for ``Log.pages``.
+
+    Returns
+    -------
+    Analysis
+        With the verdict, the matrix and the counts.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> from multiduel import rankers
     >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")

@@ -22,7 +22,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.files import read_text
 from multiduel.inputs import BadInput, did_you_mean, shortened, whole
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.random import uniform
 
 DEPTH = 10  # slots that a user looks at
@@ -51,17 +51,28 @@ class ClickModel:
 
     @property
     def depth(self) -> int:
+        """Number of slots that the user looks at."""
         return len(self.click)
 
 
 def click_model(name: str, *, grades: int, depth: int = DEPTH) -> ClickModel:
-    """A user by name, for grades 0 .. grades - 1.
+    """Make a simulated user by name, for grades 0 .. grades - 1.
 
     perfect, navigational, informational: the cascade users of the literature, with their five grades spread over the
     data's: of three grades the middle one is their grade 2. position-based: looks at slot k with chance 1/k and there
-    clicks like the informational user, never stopping. random: clicks every second document, whatever it is. Or the
-    path of a JSON file, see ``click_table``.
+    clicks like the informational user, never stopping. random: clicks every second document, whatever it is.
 
+    Parameters
+    ----------
+    name
+        One of these, or the path of a JSON file, see ``click_table``.
+    grades
+        How many grades the data have.
+    depth
+        How many slots the user looks at.
+
+    Examples
+    --------
     >>> click_model("perfect", grades=3).click[0].tolist()
     [0.0, 0.4, 1.0]
     """
@@ -81,8 +92,21 @@ def click_model(name: str, *, grades: int, depth: int = DEPTH) -> ClickModel:
 
 
 def click_table(click: Any, stop: Any = 0.0, *, grades: int, depth: int = DEPTH, name: str = "table") -> ClickModel:
-    """Any table: one number, a row by grade, or rows by slot (the last row holds for all slots below).
+    """Make a simulated user from any table: one number, a row by grade, or rows by slot.
 
+    Parameters
+    ----------
+    click, stop
+        Chances to click, and to stop after a click. The last row holds for all slots below.
+    grades
+        How many grades the data have.
+    depth
+        How many slots the user looks at.
+    name
+        The user's name.
+
+    Examples
+    --------
     >>> click_table([0.1, 0.9], grades=2, depth=2).click.tolist()
     [[0.1, 0.9], [0.1, 0.9]]
     """

@@ -31,17 +31,31 @@ class Query(NamedTuple):
     numbers: Ints | None = None  # i8[F]  the feature of each column, ascending; None: 1, 2, 3, ...
 
     def columns(self) -> Ints:
-        """The number of the feature in each column."""
+        """Number the features: that of each column."""
         return np.arange(1, self.features.shape[1] + 1) if self.numbers is None else self.numbers
 
 
 def generate(*, queries: int = 100, documents: int = 30, features: int = 12, grades: int = 5, seed: int = 0) -> Iterator[Query]:
-    """Made-up learning-to-rank data: most documents are irrelevant; feature 1 is the best ranker, the last the worst.
+    """Make up learning-to-rank data: most documents are irrelevant; feature 1 is the best ranker, the last the worst.
 
     A document's grade is a quarter as frequent for each step up. Feature f is the grade plus normal noise, whose
     spread grows from 1 (f = 1) to 12 times the range of grades, so that the features' quality falls smoothly towards
     none. Query k is the same for any number of queries.
 
+    Parameters
+    ----------
+    queries, documents, features, grades
+        How many: documents are per query, on average.
+    seed
+        Of the draw.
+
+    Returns
+    -------
+    iterator of Query
+        One by one.
+
+    Examples
+    --------
     >>> [query.id for query in generate(queries=3, documents=4)]
     ['1', '2', '3']
     """
@@ -60,8 +74,22 @@ def generate(*, queries: int = 100, documents: int = 30, features: int = 12, gra
 
 
 def write_letor(queries: Iterable[Query], path: str | os.PathLike[str]) -> int:
-    """Write what ``read_letor`` reads back bit for bit, gzip'd if the name ends in .gz. Returns how many documents.
+    """Write what ``read_letor`` reads back bit for bit.
 
+    Parameters
+    ----------
+    queries
+        The judged queries.
+    path
+        The file; gzip'd if the name ends in .gz.
+
+    Returns
+    -------
+    int
+        How many documents were written.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "made.svm.gz"
     >>> write_letor(generate(queries=2, documents=4), file) > 0

@@ -30,19 +30,36 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from multiduel.files import read_text, whole_file
+from multiduel.files import file_name, read_text, whole_file
 from multiduel.inputs import BadInput, shortened
-from multiduel.rankers.impression import FORMAT, Impression
-from multiduel.rankers.log import Log
+from multiduel.rankers.impression import FORMAT, Impression, read_document
+from multiduel.rankers.log import MOST_TIME, Log
 
 NEEDED = ("impression", "position", "document", "ranker", "clicked")
+MORE = ("user", "session", "query", "time", "rankers")
 TRUE, FALSE = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no", "")
 BATCH = 20_000  # rows written to Parquet at once
 
 
 def import_table(source: Any, log: Log) -> int:
-    """Append a table of shown documents to a log; returns how many pages. ``source`` is a file (.csv, .jsonl) or a data frame.
+    """Append a table of shown documents to a log.
 
+    A row that is refused is named by its line, and then nothing is appended.
+
+    Parameters
+    ----------
+    source
+        A file (.csv, .jsonl) or a data frame.
+    log
+        The log.
+
+    Returns
+    -------
+    int
+        How many pages were appended.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> from multiduel import rankers
     >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
@@ -50,30 +67,51 @@ def import_table(source: Any, log: Log) -> int:
     >>> rankers.import_table([row], log)
     1
     """
-    rows = _rows(source)
     where = f"'{source}'" if isinstance(source, str | os.PathLike) else "The table"
     ids: set[str] = set()
-    count = 0
-    for id, group in groupby(_numbered(rows, where), key=lambda row: row[1]["impression"]):
-        if id in ids:
-            raise BadInput(f"{where}: the rows of a page must stand together. Page '{id}' comes again.")
-        ids.add(id)
-        _write(log, id, list(group), where)
-        count += 1
-    if not count:
-        raise BadInput(f"{where} must hold a row per document that was shown. Got none.")
-    return count
+    with _known_log(log).all_or_nothing() as draft:
+        for id, group in groupby(_plain_rows(_rows(source)), key=lambda row: row[1]["impression"]):
+            rows = list(group)
+            if not id or id in ids:
+                said = f"Page '{id}' comes again" if id else "Got none"
+                raise BadInput(f"{rows[0][0]}: a page must have an 'impression', and its rows must stand together. {said}.")
+            ids.add(id)
+            _write(draft, id, rows)
+        if not ids:
+            raise BadInput(f"{where} must hold a row per document that was shown. Got none.")
+    return len(ids)
 
 
-def _rows(source: Any) -> Iterable[Mapping[str, Any]]:
+def _known_log(log: Any) -> Log:
+    if not isinstance(log, Log):
+        raise BadInput(f"'log' must be the Log to append to. Got {shortened(log)}.")
+    return log
+
+
+def _rows(source: Any) -> Iterator[tuple[str, Any]]:
+    """The rows, each with words that say where it stands."""
+    if isinstance(source, str | os.PathLike):
+        text = read_text(source)
+        if file_name(source).endswith((".jsonl", ".ndjson", ".json")):
+            yield from ((f"'{source}', line {number}", record) for number, record in _lines(source, text))
+        else:
+            yield from _csv_rows(source, text)
+        return
+    rows = source
     if hasattr(source, "to_dict") or hasattr(source, "to_dicts"):  # pandas, polars
-        return source.to_dicts() if hasattr(source, "to_dicts") else source.to_dict("records")
-    if not isinstance(source, str | os.PathLike):
-        return source
-    text = read_text(source)
-    if os.fspath(source).endswith((".jsonl", ".ndjson", ".json")):
-        return (record for _, record in _lines(source, text))
-    return csv.DictReader(io.StringIO(text, newline=""))
+        rows = source.to_dicts() if hasattr(source, "to_dicts") else source.to_dict("records")
+    if not isinstance(rows, Iterable):
+        raise BadInput(f"A table must be a file, a data frame or a list of rows. Got {shortened(source)}.")
+    yield from ((f"The table, row {number}", row) for number, row in enumerate(rows, 1))
+
+
+def _csv_rows(path: Any, text: str) -> Iterator[tuple[str, Any]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        for row in reader:
+            yield f"'{path}', line {reader.line_num}", row
+    except csv.Error as error:
+        raise BadInput(f"'{path}', line {reader.line_num + 1}: must be comma-separated text. Got other text: {error}.") from None
 
 
 def _lines(path: Any, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -88,30 +126,44 @@ def _lines(path: Any, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, record
 
 
-def _numbered(rows: Iterable[Mapping[str, Any]], where: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, row in enumerate(rows, 1):
+def _plain_rows(rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows with all that is needed, as text."""
+    for where, row in rows:
+        if not isinstance(row, Mapping):
+            raise BadInput(f"{where}: must be a row with columns {', '.join(NEEDED)}. Got {shortened(row)}.")
         for name in NEEDED:
             if name not in row:
-                raise BadInput(f"{where}, row {number}: must have columns {', '.join(NEEDED)}. '{name}' is missing.")
-        yield number, {name: _plain(value) for name, value in row.items() if name is not None}
+                raise BadInput(f"{where}: must have columns {', '.join(NEEDED)}. '{name}' is missing.")
+        yield where, {name: _plain(name, row[name], where) for name in (*NEEDED, *MORE) if name in row}
 
 
-def _plain(value: Any) -> str:
+def _plain(name: str, value: Any, where: str) -> str:
     """As text; what is missing is empty."""
+    if isinstance(value, Mapping | list | tuple | set | bytes):
+        raise BadInput(f"{where}: '{name}' must be text or a number. Got {shortened(value)}.")
     missing = value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in ("NaT", "<NA>")
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return "" if missing else str(value).strip()
+    return "" if missing else _utf8(name, str(value).strip(), where)
 
 
-def _write(log: Log, id: str, rows: list[tuple[int, dict[str, Any]]], where: str) -> None:
-    number, first = rows[0]
+def _utf8(name: str, text: str, where: str) -> str:
+    """The text, if it can be written: half a character, which JSON can spell, cannot."""
     try:
-        ordered = sorted(rows, key=lambda row: int(row[1]["position"]))
-    except ValueError:
-        raise BadInput(
-            f"{where}, page '{id}': positions must be whole numbers. Got {shortened([row['position'] for _, row in rows])}."
-        ) from None
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{where}: '{name}' must be text that UTF-8 can hold. Got {shortened(text)}.") from None
+    return text
+
+
+def _write(log: Log, id: str, rows: list[tuple[str, dict[str, str]]]) -> None:
+    where, first = rows[0]
+    for place, row in rows:
+        if not _is_whole(row["position"]):
+            raise BadInput(f"{place}, page '{id}': positions must be whole numbers. Got {shortened(row['position'])}.")
+        if row["clicked"].lower() not in TRUE + FALSE:
+            raise BadInput(f"{place}, page '{id}': 'clicked' must be 1 or 0, true or false. Got {shortened(row['clicked'])}.")
+    ordered = sorted(rows, key=lambda row: int(row[1]["position"]))
     documents = [row["document"] for _, row in ordered]
     if len(set(documents)) < len(documents):
         raise BadInput(f"{where}, page '{id}': a page shows a document once. Got {shortened(documents)}.")
@@ -123,7 +175,9 @@ def _write(log: Log, id: str, rows: list[tuple[int, dict[str, Any]]], where: str
             if name not in names:
                 raise BadInput(f"{where}, page '{id}': 'rankers' must name all. '{name}' is missing.")
     if not names:
-        raise BadInput(f"{where}, page '{id}' (row {number}): a page must have a ranker. Got none.")
+        raise BadInput(f"{where}, page '{id}': a page must have a ranker. Got none.")
+    if len(set(names)) < len(names):
+        raise BadInput(f"{where}, page '{id}': 'rankers' must name each once. Got {shortened(first['rankers'])}.")
     page = Impression(
         {
             "format": FORMAT,
@@ -142,11 +196,16 @@ def _write(log: Log, id: str, rows: list[tuple[int, dict[str, Any]]], where: str
     who = {name: first.get(name) or None for name in ("user", "session", "query")}
     log.shown(page, id=id, time=time, **who)
     for _, row in ordered:
-        word = row["clicked"].lower()
-        if word not in TRUE + FALSE:
-            raise BadInput(f"{where}, page '{id}': 'clicked' must be 1 or 0, true or false. Got '{row['clicked']}'.")
-        if word in TRUE:
+        if row["clicked"].lower() in TRUE:
             log.clicked(id, row["document"], time=time)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        int(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _seconds(value: Any, where: str) -> float:
@@ -154,24 +213,40 @@ def _seconds(value: Any, where: str) -> float:
     if value in ("", None):
         return 0.0
     try:
-        seconds = float(value)
-    except (TypeError, ValueError):
+        seconds = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
         try:
             seconds = datetime.fromisoformat(str(value)).timestamp()
-        except ValueError:
-            raise BadInput(
-                f"{where}: 'time' must be seconds or a date such as 2026-01-31T12:00:00Z. Got {shortened(value)}."
-            ) from None
-    if not math.isfinite(seconds):
-        raise BadInput(f"{where}: 'time' must be finite. Got {shortened(value)}.")
+        except (ValueError, OverflowError, OSError):  # the last two: years that the system's clock does not reach
+            seconds = math.nan
+    if not abs(seconds) < MOST_TIME:
+        raise BadInput(f"{where}: 'time' must be seconds or a date such as 2026-01-31T12:00:00Z. Got {shortened(value)}.")
     return seconds
 
 
 def import_ubi(
     queries: str | os.PathLike[str], events: str | os.PathLike[str], log: Log, *, actions: Iterable[str] = ("click",)
 ) -> tuple[int, int, int]:
-    """Append UBI's lines to a log; returns how many pages, clicks, and queries without an impression, which are left out.
+    """Append UBI's lines to a log.
 
+    A line that is refused is named by its number, and then nothing is appended.
+
+    Parameters
+    ----------
+    queries, events
+        UBI's two files.
+    log
+        The log.
+    actions
+        Names of the actions that are clicks.
+
+    Returns
+    -------
+    tuple of int
+        How many pages, clicks, and queries without an impression, which are left out.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> from multiduel import rankers
     >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
@@ -182,16 +257,35 @@ def import_ubi(
     >>> rankers.import_ubi(queries, events, log)  # pages, clicks, queries without an impression
     (1, 0, 0)
     """
-    clicking = set(actions)
+    clicking = _actions(actions)
+    with _known_log(log).all_or_nothing() as draft:
+        known, without = _import_queries(queries, draft)
+        if not known:
+            raise BadInput(f"'{queries}' must hold queries with 'query_attributes.multileaving'. Got none among {without}.")
+        clicks = _import_events(events, draft, known, clicking)
+    return len(known), clicks, without
+
+
+def _actions(actions: Any) -> set[str]:
+    if isinstance(actions, str) or not isinstance(actions, Iterable):
+        raise BadInput(f"'actions' must be a list of action names. Got {shortened(actions)}.")
+    names = list(actions)
+    if not names or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"'actions' must be a list of action names. Got {shortened(names)}.")
+    return set(names)
+
+
+def _import_queries(queries: str | os.PathLike[str], log: Log) -> tuple[set[str], int]:
+    """Append the pages; returns their ids, and how many queries have none."""
     known: set[str] = set()
-    without = clicks = 0
+    without = 0
     for number, record in _lines(queries, read_text(queries)):
         where = f"'{queries}', line {number}"
         attributes = record.get("query_attributes")
         page = attributes.get("multileaving") if isinstance(attributes, Mapping) else None
-        id = record.get("query_id")
-        if not isinstance(id, str) or not id:
-            raise BadInput(f"{where}: a query must have a 'query_id'. Got {shortened(id)}.")
+        id = _field(record, "query_id", where)
+        if not id:
+            raise BadInput(f"{where}: a query must have a 'query_id'. Got none.")
         if page is None:
             without += 1
             continue
@@ -200,38 +294,68 @@ def import_ubi(
         known.add(id)
         try:
             impression = Impression(page if isinstance(page, Mapping) else json.loads(page))
-        except (BadInput, TypeError, ValueError):
+            _utf8("multileaving", json.dumps(impression, ensure_ascii=False), where)
+        except (BadInput, TypeError, ValueError, RecursionError):
             raise BadInput(
                 f"{where}: 'query_attributes.multileaving' must be what 'multileave' returned. Got something else."
             ) from None
-        text = {
-            name: _text(record.get(key))
-            for name, key in (("user", "client_id"), ("session", "session_id"), ("query", "user_query"))
-        }
-        log.shown(impression, id=id, time=_seconds(record.get("timestamp"), where), **text)
+        fields = (("user", "client_id"), ("session", "session_id"), ("query", "user_query"))
+        who = {name: _field(record, key, where, numbers=True) for name, key in fields}
+        log.shown(impression, id=id, time=_seconds(record.get("timestamp"), where), **who)
+    return known, without
+
+
+def _import_events(events: str | os.PathLike[str], log: Log, known: set[str], clicking: set[str]) -> int:
+    """Append the clicks on known pages; returns how many."""
+    clicks = 0
     for number, record in _lines(events, read_text(events)):
         where = f"'{events}', line {number}"
-        if record.get("action_name") not in clicking or record.get("query_id") not in known:
+        action, id = _field(record, "action_name", where), _field(record, "query_id", where)
+        if action not in clicking or id is None or id not in known:
             continue
         attributes = record.get("event_attributes")
         thing = attributes.get("object") if isinstance(attributes, Mapping) else None
-        document = thing.get("object_id") if isinstance(thing, Mapping) else None
+        document = read_document(thing.get("object_id")) if isinstance(thing, Mapping) else None
         if document is None:
-            raise BadInput(f"{where}: a click must name 'event_attributes.object.object_id'. Got none.")
-        log.clicked(record["query_id"], document, time=_seconds(record.get("timestamp"), where))
+            raise BadInput(
+                f"{where}: a click must name 'event_attributes.object.object_id', text or a whole number. "
+                f"Got {shortened(attributes)}."
+            )
+        _utf8("object_id", str(document), where)
+        log.clicked(id, document, time=_seconds(record.get("timestamp"), where))
         clicks += 1
-    if not known:
-        raise BadInput(f"'{queries}' must hold queries with 'query_attributes.multileaving'. Got none among {without}.")
-    return len(known), clicks, without
+    return clicks
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None or value == "" else str(value)
+def _field(record: Mapping[str, Any], name: str, where: str, *, numbers: bool = False) -> str | None:
+    """A field of a line as text; None if it is empty. Ids of users may be numbers too."""
+    value = record.get(name)
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) or (numbers and isinstance(value, int | float) and not isinstance(value, bool)):
+        return _utf8(name, str(value), where)
+    raise BadInput(f"{where}: '{name}' must be text. Got {shortened(value)}.")
 
 
 def export_parquet(log: Log, path: str | os.PathLike[str], *, bad: str = "refuse") -> int:
-    """A row per page, with lists of rankers, documents and clicks; returns how many. Needs pyarrow (the extra ``lab``).
+    """Write a log as a Parquet file: a row per page, with lists of rankers, documents and clicks.
 
+    Parameters
+    ----------
+    log
+        The log.
+    path
+        The file. Needs pyarrow (the extra ``lab``).
+    bad
+        As for ``Log.pages``.
+
+    Returns
+    -------
+    int
+        How many pages were written.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> from multiduel import rankers
     >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
@@ -258,7 +382,7 @@ def export_parquet(log: Log, path: str | os.PathLike[str], *, bad: str = "refuse
     }
     schema = pa.schema(list(kinds.items()))
     count = 0
-    with whole_file(path) as draft, pq.ParquetWriter(draft, schema) as file:
+    with whole_file(path) as draft, open(draft, "wb") as sink, pq.ParquetWriter(sink, schema) as file:  # names of any bytes
         rows: list[dict[str, Any]] = []
         for shown in log.pages(bad=bad):
             page = shown.page

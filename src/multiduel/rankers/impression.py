@@ -29,10 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.engine.policy import Policy
-from multiduel.engine.slates import Slate, Told
+from multiduel.engine.session.policy import Policy
+from multiduel.engine.session.slates import Slate, Told
 from multiduel.inputs import BadInput, choice, shortened, whole
-from multiduel.kernels.dispatch import entry
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.random import stream
 from multiduel.rankers.letor import MOST_DOCUMENTS
 from multiduel.rankers.multileaving import (
@@ -50,6 +50,8 @@ from multiduel.rankers.multileaving import (
 from multiduel.rankers.multileaving.contract import Lists, Positions
 
 FORMAT = "multiduel-impression-2"
+MOST_LENGTH = 1_000_000  # documents on a page
+MOST_ROUND = 2**63 - 1  # what tables of results can hold
 
 Document = str | int
 Clicks = Iterable[Document] | Mapping[Document, float]
@@ -69,11 +71,17 @@ class Impression(dict[str, Any]):
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
+        read_content(content)
         super().__init__(content)
-        read_content(self)
 
     def told(self, clicks: Clicks) -> Told:
-        """What ``policy.tell`` asks for: the round, its arms, the policy they belong to, and the wins."""
+        """Give ``policy.tell`` what it asks for: the round, its arms, the policy they belong to, and the wins.
+
+        Parameters
+        ----------
+        clicks
+            As for ``credit``.
+        """
         if self["round"] is None or self["policy"] is None:
             raise BadInput(
                 "This impression belongs to no policy: give 'multileave' the slate and the policy, or tell the slate with "
@@ -93,21 +101,49 @@ def multileave(
     length: int = 10,
     seed: int | None = None,
 ) -> Impression:
-    """One list of documents from the rankings of the slate's arms; without ``slate``, of all of them.
+    """Mix the rankings of the slate's arms into one list of documents.
 
     ``rankings[arm]`` are the arm's documents, best first; a document is a string or a whole number. Rankers need not
     return the same documents, nor equally many: one that has nothing left passes, and has no credit for what others show.
-    ``policy`` is whose slate it is: with both, ``policy.tell(impression, clicks)`` knows where it belongs. ``names`` are those
-    of all rankers, by arm, for logs. ``ties`` says what a pair is told that the clicks do not tell apart: half a win each, or
-    nothing ("drop"); "auto" is half with two rankers and drop with more. Without ``seed`` every call draws anew.
 
+    Parameters
+    ----------
+    rankings
+        Documents by arm.
+    slate
+        The arms to mix; without it, all of them.
+    policy
+        The policy whose slate it is: with both, ``policy.tell(impression, clicks)`` knows where it belongs.
+    names
+        Names of all rankers, by arm, for logs.
+    method
+        How the list is made and credit is given.
+    ties
+        What a pair is told that the clicks do not tell apart: half a win each ("half"), or nothing ("drop"); "auto" is half with
+        two rankers and drop with more.
+    length
+        How many documents.
+    seed
+        Of the draw. Without it every call draws anew.
+
+    Returns
+    -------
+    Impression
+        The page, with what is needed to read its clicks.
+
+    Examples
+    --------
     >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
     >>> page["rankers"], len(page["documents"])
     (['old', 'new'], 2)
     """
     check_method(method)
     choice("ties", ties, TIES)
-    length = whole("length", length, 1, of="multileave")
+    length = whole("length", length, 1, MOST_LENGTH, of="multileave")
+    if not isinstance(rankings, Mapping | Sequence) or isinstance(rankings, str | bytes):
+        raise BadInput(f"'rankings' must hold a ranking per arm. Got {shortened(rankings)}.")
+    if names is not None and (not isinstance(names, Sequence | np.ndarray) or isinstance(names, str | bytes)):
+        raise BadInput(f"'names' must be a list of names, by arm. Got {shortened(names)}.")
     round, shown_arms = slate if isinstance(slate, Slate) else (None, slate)
     keys = list(rankings) if isinstance(rankings, Mapping) else list(range(len(rankings)))
     try:
@@ -160,11 +196,27 @@ def multileave(
 def more(
     impression: Impression, rankings: Mapping[int, Sequence[Document]] | Sequence[Sequence[Document]], *, length: int = 10
 ) -> Impression:
-    """The page continued by ``length`` documents: one list still, told once with all its clicks.
+    """Continue a page by more documents: one list still, told once with all its clicks.
 
-    Its beginning is what was shown: the same draws are made again and then go on. ``rankings`` must be those of the first page,
-    or longer ones that begin with them. ``optimised`` and ``greedy`` choose whole pages and cannot go on.
+    Its beginning is what was shown: the same draws are made again and then go on. ``optimised`` and ``greedy`` choose whole
+    pages and cannot go on.
 
+    Parameters
+    ----------
+    impression
+        The page so far.
+    rankings
+        Those of the first page, or longer ones that begin with them.
+    length
+        How many documents more.
+
+    Returns
+    -------
+    Impression
+        The page with all that was shown.
+
+    Examples
+    --------
     >>> rankings = [["a", "b", "c"], ["b", "c", "a"]]
     >>> page = multileave(rankings, length=2, seed=1)
     >>> longer = more(page, rankings, length=1)
@@ -185,8 +237,17 @@ def more(
 
 
 def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) -> dict[Document, float]:
-    """Clicks with weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it.
+    """Give clicks weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it.
 
+    Parameters
+    ----------
+    impression
+        The page.
+    clicks
+        The documents clicked.
+
+    Examples
+    --------
     >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
     >>> position_weights(page, page["documents"][:1])[page["documents"][0]]
     1.0
@@ -197,13 +258,21 @@ def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) 
 
 
 def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
-    """The outcome of a page: wins[a, b], the chance from 0 to 1 that slate[a] beat slate[b].
+    """Read the clicks on a page: wins[a, b], the chance from 0 to 1 that slate[a] beat slate[b].
 
-    For those without a policy; ``policy.tell(impression, clicks)`` is the way with one. ``clicks`` are the documents clicked,
-    in any order; one clicked twice counts once. A dict gives each click a weight above 0, for methods that add clicks up.
-    Pairs that the clicks do not tell apart, all of them on a page without a click, are 1/2 both ways; or 0, if the page was
-    made with ``ties="drop"``.
+    For those without a policy; ``policy.tell(impression, clicks)`` is the way with one. Pairs that the clicks do not tell apart,
+    all of them on a page without a click, are 1/2 both ways; or 0, if the page was made with ``ties="drop"``.
 
+    Parameters
+    ----------
+    impression
+        The page.
+    clicks
+        The documents clicked, in any order; one clicked twice counts once. A dict gives each click a weight above 0, for methods
+        that add clicks up.
+
+    Examples
+    --------
     >>> page = multileave([["a", "b", "c"], ["b", "c", "a"]], names=["old", "new"], length=2, seed=1)
     >>> wins = credit(page, page["documents"])  # both were clicked: nobody won
     >>> wins[0, 1] == wins[1, 0]
@@ -230,14 +299,17 @@ def judge_once(method: Any, evidence: Floats, clicked: Floats, length: int, plac
 
 
 def _documents(arm: int, ranking: Sequence[Document]) -> list[Document]:
-    documents = [read_document(document) for document in ranking]
-    for given, document in zip(ranking, documents, strict=True):
+    if isinstance(ranking, str | bytes) or not isinstance(ranking, Iterable):
+        raise BadInput(f"A ranking must be a list of documents. Arm {arm} returned {shortened(ranking)}.")
+    documents: dict[Document, None] = {}
+    for given in ranking:
+        document = read_document(given)
         if document is None:
-            raise BadInput(f"A document must be a string or a whole number. Arm {arm} returned {given!r}.")
-    if len(set(documents)) < len(documents):
-        twice = next(d for k, d in enumerate(documents) if d in documents[:k])
-        raise BadInput(f"A ranking must hold each document once. Arm {arm} returned {twice!r} twice.")
-    return documents  # type: ignore[return-value]
+            raise BadInput(f"A document must be a string or a whole number. Arm {arm} returned {shortened(given)}.")
+        if document in documents:
+            raise BadInput(f"A ranking must hold each document once. Arm {arm} returned {shortened(document)} twice.")
+        documents[document] = None
+    return list(documents)
 
 
 def read_document(given: Any) -> Document | None:
@@ -251,7 +323,9 @@ def _weights(method: str, documents: list[Document], clicks: Clicks) -> Floats:
     slot: dict[Any, int] = {document: k for k, document in enumerate(documents)}
     clicked = np.zeros(max(1, len(documents)))
     if isinstance(clicks, str):
-        raise BadInput(f"'clicks' must be a list of documents. Got the text {clicks!r}.")
+        raise BadInput(f"'clicks' must be a list of documents. Got the text {shortened(clicks)}.")
+    if not isinstance(clicks, Iterable):
+        raise BadInput(f"'clicks' must be a list of documents. Got {shortened(clicks)}.")
     for given in clicks:
         document = read_document(given)
         if document is None or document not in slot:
@@ -259,12 +333,22 @@ def _weights(method: str, documents: list[Document], clicks: Clicks) -> Floats:
                 f"Only documents that were shown can be clicked. Got {shortened(given)}; the page showed {shortened(documents)}."
             )
         weight = clicks[given] if isinstance(clicks, Mapping) else 1.0
-        if not isinstance(weight, numbers.Real) or not 0.0 < float(weight) < math.inf:
-            raise BadInput(f"The weight of a click must be a finite number above 0. Got {weight!r} for {document!r}.")
+        if not is_weight(weight):
+            raise BadInput(
+                f"The weight of a click must be a finite number above 0. Got {shortened(weight)} for {shortened(document)}."
+            )
         if weight != 1.0 and method in WHOLE_CLICKS:
             raise BadInput(f"'{method}' counts clicks and cannot weigh them. Got a weight of {weight!r} for {document!r}.")
         clicked[slot[document]] = float(weight)
     return clicked
+
+
+def is_weight(value: Any) -> bool:
+    """Is this what a click may weigh: a finite number above 0? It may be above 1."""
+    try:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0.0 < float(value) < math.inf
+    except OverflowError:  # an int that no float can hold
+        return False
 
 
 def _positions(lists: list[list[Document]], union: list[Document]) -> tuple[Positions, Positions]:
@@ -291,9 +375,10 @@ class Content(NamedTuple):
 def read_content(impression: Mapping[str, Any]) -> Content:
     """Checked: what ``multileave`` did not return is refused."""
     try:
-        if impression["format"] != FORMAT:
+        lists = impression["slate"], impression["documents"]
+        if impression["format"] != FORMAT or not all(isinstance(one, list | tuple) for one in lists):
             raise ValueError
-        method, arms, documents = impression["method"], list(impression["slate"]), list(impression["documents"])
+        method, arms, documents = impression["method"], list(lists[0]), list(lists[1])
         evidence = np.array(impression["evidence"], np.float64).reshape(-1, len(arms) + 1)
         names, round, policy, seed = impression["rankers"], impression["round"], impression["policy"], impression["seed"]
         good = (
@@ -310,7 +395,7 @@ def read_content(impression: Mapping[str, Any]) -> Content:
             and len(set(documents)) == len(documents)
             and type(seed) is int
             and seed >= 0
-            and (round is None or type(round) is int)
+            and (round is None or (type(round) is int and 0 <= round <= MOST_ROUND))
             and (policy is None or isinstance(policy, str))
         )
         if not good:

@@ -9,7 +9,7 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints
 from multiduel.inputs import BadInput
-from multiduel.kernels.dispatch import entry
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.rankers.log import Shown
 from multiduel.rankers.multileaving import METHODS, WHOLE_CLICKS, judge
 
@@ -83,10 +83,11 @@ def _outcomes(method: str, n: int, pages: list[Shown]) -> Floats:
         documents = page.content.documents
         lengths[at] = len(documents)
         evidence[at, : len(page.content.evidence)] = page.content.evidence
+        slot = {document: k for k, document in enumerate(documents)} if page.clicks else {}
         for document, weight in page.clicks.items():
             if weight != 1.0 and method in WHOLE_CLICKS:
                 raise BadInput(f"Page '{page.id}': '{method}' counts clicks and cannot weigh them. Got a weight of {weight!r}.")
-            clicked[at, documents.index(document)] = weight
+            clicked[at, slot[document]] = weight
     chosen = METHODS[method](n, 1, slots)
     args = (chosen, evidence, clicked, lengths, n, wins)
     run = entry(judge_many, chosen, f"{method} (log)")

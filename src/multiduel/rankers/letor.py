@@ -40,8 +40,20 @@ class _Line(NamedTuple):
 
 
 def read_letor(*paths: str | os.PathLike[str]) -> Iterator[Query]:
-    """The queries of these files, one by one, in order.
+    """Read the queries of learning-to-rank files, one by one, in order.
 
+    Parameters
+    ----------
+    *paths
+        The files.
+
+    Returns
+    -------
+    iterator of Query
+        One by one.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.svm"
     >>> _ = file.write_text("2 qid:cats 1:0.5 2:1 # docid = a\\n0 qid:cats 2:3 # docid = b\\n1 qid:dogs 1:7\\n")

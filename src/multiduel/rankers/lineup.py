@@ -36,8 +36,17 @@ class Ranker(NamedTuple):
 
 
 def feature(number: int, *, ascending: bool = False) -> Ranker:
-    """Documents by one feature, numbered from 1, largest first; ``ascending``: smallest first.
+    """Rank documents by one feature.
 
+    Parameters
+    ----------
+    number
+        The feature's number, from 1.
+    ascending
+        Smallest first instead of largest first.
+
+    Examples
+    --------
     >>> feature(2, ascending=True).name
     'f2-asc'
     """
@@ -56,8 +65,17 @@ def feature(number: int, *, ascending: bool = False) -> Ranker:
 
 
 def run_file(source: Any, *, name: str = "") -> Ranker:
-    """Documents by a TREC run: a file, {query: {document: score}}, or ranx's. What it did not retrieve it does not return.
+    """Rank documents by a TREC run. What it did not retrieve it does not return.
 
+    Parameters
+    ----------
+    source
+        A file, {query: {document: score}}, or ranx's.
+    name
+        The ranker's name.
+
+    Examples
+    --------
     >>> run_file({"cats": {"a": 2.0, "b": 1.0}}, name="bm25").name
     'bm25'
     """
@@ -95,10 +113,12 @@ class Lineup:
 
     @property
     def n_arms(self) -> int:
+        """Number of rankers."""
         return len(self.names)
 
     @property
     def longest(self) -> int:
+        """Number of documents of the longest query."""
         return int(np.diff(self.offset).max())
 
     @cached_property
@@ -108,7 +128,13 @@ class Lineup:
         return hashlib.sha256("\0".join(self.names).encode() + b"".join(p.tobytes() for p in parts)).hexdigest()
 
     def take(self, arms: Sequence[int] | Ints) -> Lineup:
-        """Some of the rankers, in this order."""
+        """Keep some of the rankers, in this order.
+
+        Parameters
+        ----------
+        arms
+            Their numbers.
+        """
         rows = [int(arm) for arm in arms]
         if not rows or len(set(rows)) < len(rows) or not all(0 <= row < self.n_arms for row in rows):
             raise BadInput(f"'arms' must be different numbers from 0 to {self.n_arms - 1}. Got {rows}.")
@@ -116,7 +142,13 @@ class Lineup:
         return Lineup(names, self.queries, self.offset, self.grade, self.order[rows], self.rank[rows], self.returned[rows])
 
     def join(self, other: Lineup) -> Lineup:
-        """The rankers of both, which ranked the same queries."""
+        """Join the rankers of two line-ups, which ranked the same queries.
+
+        Parameters
+        ----------
+        other
+            The other line-up.
+        """
         same = np.array_equal(self.offset, other.offset) and np.array_equal(self.grade, other.grade)
         if self.queries != other.queries or not same:
             raise BadInput("Line-ups can be joined when they rank the same queries with the same documents.")
@@ -127,11 +159,17 @@ class Lineup:
 
     @property
     def answered(self) -> Ints:
-        """For how many queries each ranker returned a document."""
+        """Count for how many queries each ranker returned a document."""
         return (self.returned > 0).sum(axis=1)
 
     def ndcg(self, cutoff: int = 10) -> Floats:
-        """Mean NDCG of each ranker over queries with a relevant document: gain 2^grade - 1, discount log2(1 + rank)."""
+        """Average each ranker's NDCG over queries with a relevant document: gain 2^grade - 1, discount log2(1 + rank).
+
+        Parameters
+        ----------
+        cutoff
+            How many documents count.
+        """
         total, count = np.zeros(self.n_arms), 0
         discount = 1.0 / np.log2(np.arange(2.0, cutoff + 2.0))
         for q, (lo, hi) in enumerate(itertools.pairwise(self.offset)):
@@ -151,13 +189,30 @@ def line_up(
     direction: str = "descending",
     seed: int = 0,
 ) -> Lineup:
-    """Rank every query's documents by every ranker; without ``rankers``, each feature is one.
+    """Rank every query's documents by every ranker.
 
-    ``direction`` is that of the features: "descending" (largest first), "ascending", or "both" for two rankers each.
     Documents of equal score are ordered at random, by one order per query that all rankers share: so a constant
     feature is a random ranker, two constant features are the same one, and the order of a file, which may tell the
     grades, never counts. A document of score -inf is not returned: the ranker never shows it, nor has credit for it.
 
+    Parameters
+    ----------
+    queries
+        The judged queries.
+    rankers
+        The rankers; without them, each feature is one.
+    direction
+        That of the features: "descending" (largest first), "ascending", or "both" for two rankers each.
+    seed
+        Of the order of equal scores.
+
+    Returns
+    -------
+    Lineup
+        For ``click_problem``, or to compare rankers by NDCG.
+
+    Examples
+    --------
     >>> from multiduel.rankers import generate
     >>> line_up(generate(queries=3, documents=10, features=2))
     Lineup(2 rankers, 3 queries, 39 documents)

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import os
 import secrets
+import tempfile
 import time as clock
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,13 +24,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from multiduel.files import file_name
-from multiduel.inputs import BadInput, choice, shortened
-from multiduel.rankers.impression import Content, Document, Impression, read_content, read_document
+from multiduel.inputs import BadInput, choice, finite, shortened
+from multiduel.rankers.impression import Content, Document, Impression, is_weight, read_content, read_document
 
 with suppress(ImportError):  # elsewhere appending in one write must do
     import fcntl
 
 BAD = ("refuse", "skip")
+MOST_TIME = 1e15  # seconds: further than any clock goes
 
 
 class Shown(NamedTuple):
@@ -79,48 +82,119 @@ class Log:
         id: str | None = None,
         time: float | None = None,
     ) -> str:
-        """Write down that a page was shown; returns its id, which the clicks need. ``user`` is any name that stays the same."""
+        """Record that a page was shown.
+
+        Parameters
+        ----------
+        page
+            The page.
+        user, session, query
+            Names that stay the same, if known.
+        id
+            The page's id; a new one by default.
+        time
+            In seconds; now by default.
+
+        Returns
+        -------
+        str
+            The id, which the clicks need.
+        """
         number = id or secrets.token_hex(8)
         who = {"user": user, "session": session, "query": query}
-        self._append({"kind": "impression", "id": number, "time": _now(time), **who, "page": dict(page)})
+        self._append({"kind": "impression", "id": number, "time": _now(time), **who, "page": _page(page)})
         return number
 
     def continued(self, id: str, page: Impression, *, time: float | None = None) -> None:
-        """The page was continued (``more``): ``page`` holds all that was shown."""
-        self._append({"kind": "more", "id": id, "time": _now(time), "page": dict(page)})
+        """Record that a page was continued (``more``).
+
+        Parameters
+        ----------
+        id
+            That of the page.
+        page
+            All that was shown.
+        time
+            In seconds; now by default.
+        """
+        self._append({"kind": "more", "id": id, "time": _now(time), "page": _page(page)})
 
     def clicked(self, id: str, document: Document, *, weight: float = 1.0, time: float | None = None) -> None:
-        """Write down a click. A document clicked twice counts once, with the last weight."""
+        """Record a click. A document clicked twice counts once, with the last weight.
+
+        Parameters
+        ----------
+        id
+            That of the page.
+        document
+            The document clicked.
+        weight
+            Above 0.
+        time
+            In seconds; now by default.
+        """
         known = read_document(document)
-        if known is None or not isinstance(weight, int | float) or not 0.0 < weight < math.inf:
-            raise BadInput(f"A click has a document and a weight above 0. Got {shortened(document)} and {weight!r}.")
+        if known is None or not is_weight(weight):
+            raise BadInput(f"A click has a document and a weight above 0. Got {shortened(document)} and {shortened(weight)}.")
         self._append({"kind": "click", "id": id, "time": _now(time), "document": known, "weight": float(weight)})
 
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[Log]:
+        """Write several lines or none: they are appended at the end, and none of them if anything is refused before."""
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Log(Path(folder) / "draft.jsonl")
+            yield draft
+            if draft.path.exists():
+                self._write(draft.path.read_bytes())
+
     def _append(self, record: dict[str, Any]) -> None:
-        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        """A line, if ``pages`` will be able to read it."""
+        problem = _fault(record)
+        if problem:
+            raise BadInput(f"A line of a log of impressions was refused: {problem}. Got {shortened(record)}.")
+        try:
+            line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError):  # a page with values of other kinds, or half a character
+            raise BadInput(f"A line of a log must be text that JSON and UTF-8 can hold. Got {shortened(record)}.") from None
+        self._write(line + b"\n")
+
+    def _write(self, lines: bytes) -> None:
         try:
             with _locked(self.path) as file:
                 size = os.lseek(file, 0, os.SEEK_END)
                 if size:
                     os.lseek(file, size - 1, os.SEEK_SET)
-                    line = line if os.read(file, 1) == b"\n" else b"\n" + line  # somebody was cut off
-                while line:
-                    line = line[os.write(file, line) :]
+                    lines = lines if os.read(file, 1) == b"\n" else b"\n" + lines  # somebody was cut off
+                rest = memoryview(lines)
+                while rest:
+                    rest = rest[os.write(file, rest) :]
         except OSError as error:
             raise BadInput(f"'{self.path}' cannot be written: {error.strerror}.") from None
 
     def pages(self, *, bad: str = "refuse", timeout: float = math.inf, faults: list[Faults] | None = None) -> Iterator[Shown]:
-        """Every page with its clicks, in the order in which they were shown.
+        """Read every page with its clicks, in the order in which they were shown.
 
-        The file is read twice, clicks first: memory grows with the clicks, not with the pages. ``bad="refuse"`` names the first
-        line that cannot be used; "skip" goes on, and ``faults`` gets what was left out. Clicks more than ``timeout`` seconds
-        after their page are left out.
+        The file is read twice, clicks first: memory grows with the clicks, not with the pages.
+
+        Parameters
+        ----------
+        bad
+            "refuse" names the first line that cannot be used; "skip" goes on.
+        timeout
+            Clicks more than so many seconds after their page are left out.
+        faults
+            Gets what was left out.
+
+        Returns
+        -------
+        iterator of Shown
+            One by one.
         """
         skip = choice("bad", bad, BAD) == "skip"
-        if not timeout > 0.0:
-            raise BadInput(f"'timeout' must be a number of seconds above 0. Got {timeout!r}.")
+        if not isinstance(timeout, numbers.Real) or not timeout > 0.0:
+            raise BadInput(f"'timeout' must be a number of seconds above 0. Got {shortened(timeout)}.")
         count = dict.fromkeys(Faults._fields, 0)
-        clicks: dict[str, tuple[Any, ...]] = {}  # document, weight, time, and so on: a long log has many
+        clicks: dict[str, list[Any]] = {}  # document, weight, time, and so on: a long log has many
         known: dict[Document, Document] = {}  # each name once
         longer: dict[str, dict[str, Any]] = {}
         for number, line in self._lines():
@@ -132,7 +206,7 @@ class Log:
             elif record["kind"] == "click":
                 document, weight = record["document"], float(record.get("weight", 1.0))
                 click = (known.setdefault(document, document), 1.0 if weight == 1.0 else weight, record["time"])
-                clicks[record["id"]] = clicks.get(record["id"], ()) + click
+                clicks.setdefault(record["id"], []).extend(click)
             elif record["kind"] == "more":
                 longer[record["id"]] = record["page"]
         seen: set[str] = set()
@@ -153,7 +227,7 @@ class Log:
                 count["repeated"] += 1
                 continue
             seen.add(record["id"])
-            shown = self._shown(number, record, longer, clicks.pop(record["id"], ()), timeout, skip, count)
+            shown = self._shown(number, record, longer, clicks.pop(record["id"], []), timeout, skip, count)
             if shown is not None:
                 yield shown
         if clicks and not skip:
@@ -167,7 +241,7 @@ class Log:
         number: int,
         record: dict[str, Any],
         longer: dict[str, dict[str, Any]],
-        clicks: tuple[Any, ...],
+        clicks: list[Any],
         timeout: float,
         skip: bool,
         count: dict[str, int],
@@ -213,6 +287,12 @@ class Log:
         try:
             record = json.loads(line)
             problem = _fault(record)
+            if not line.isascii():
+                line.encode()
+            if "\\ud" in line.lower():  # half a character, escaped
+                json.dumps(record, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            problem = "it is not UTF-8 text"
         except (ValueError, RecursionError):
             problem = "it is no JSON"
         if not problem:
@@ -229,26 +309,26 @@ def _fault(record: Any) -> str:
     if not isinstance(record.get("id"), str) or not record["id"]:
         return "'id' must be a text"
     when = record.get("time")
-    if not isinstance(when, int | float) or isinstance(when, bool) or not math.isfinite(when):
+    if not isinstance(when, int | float) or isinstance(when, bool) or not abs(when) < MOST_TIME:
         return "'time' must be a number of seconds"
     if record["kind"] == "click":
-        weight = record.get("weight", 1.0)
-        good = isinstance(weight, int | float) and not isinstance(weight, bool) and 0.0 < weight < math.inf
-        return (
-            ""
-            if good and read_document(record.get("document")) is not None
-            else "'document' and 'weight' must be those of a click"
-        )
+        good = is_weight(record.get("weight", 1.0)) and read_document(record.get("document")) is not None
+        return "" if good else "'document' and 'weight' must be those of a click"
     for name in ("user", "session", "query"):
         if not isinstance(record.get(name), str | None):
             return f"'{name}' must be a text or null"
     page = record.get("page")
-    good = isinstance(page, Mapping) and isinstance(page.get("documents"), list) and isinstance(page.get("slate"), list)
+    lists = (page.get("documents"), page.get("slate")) if isinstance(page, Mapping) else (None,)
+    good = all(isinstance(one, list | tuple) for one in lists)
     return "" if good else "'page' must be an impression"
 
 
+def _page(page: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(page if isinstance(page, Impression) else Impression(page))
+
+
 def _now(time: float | None) -> float:
-    return round(clock.time(), 3) if time is None else float(time)
+    return round(clock.time(), 3) if time is None else finite("time", time, of="a line of a log")
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from multiduel.arrays import Floats, Ints
 from multiduel.files import is_draft, read_text, write_whole
 from multiduel.inference import Tally, Verdict, verdict
 from multiduel.inputs import MOST_SEED, BadInput, cores, did_you_mean, whole
+from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.contract import compare
-from multiduel.kernels.dispatch import entry
 from multiduel.problems import Problem, write_csv
 from multiduel.problems.files import write_table
 from multiduel.rankers.clicks import ClickModel
@@ -58,11 +58,28 @@ class Estimate:
         return f"Estimate({self.problem.label!r}, {self.comparisons} comparisons a pair)"
 
     def verdict(self, *, alpha: float = 0.05, margin: float = 0.0) -> Verdict:
-        """Do so many simulated users settle which ranker is best? It errs with a chance of ``alpha`` at most."""
+        """Judge whether so many simulated users settle which ranker is best.
+
+        Parameters
+        ----------
+        alpha, margin
+            As for ``verdict``.
+        """
         return verdict(self.tally, alpha=alpha, margin=margin, names=self.problem.names)
 
     def write(self, path: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
-        """P.csv, and beside it P.errors.csv (standard errors, same layout) and P.json (how it was made)."""
+        """Write P.csv, and beside it P.errors.csv (standard errors, same layout) and P.json (how it was made).
+
+        Parameters
+        ----------
+        path
+            P.csv.
+
+        Returns
+        -------
+        tuple of Path
+            The three files.
+        """
         target, errors, about = written_beside(path)
         write_table(self.problem.names, self.errors, errors)
         write_whole(about, json.dumps(self.about, indent=1) + "\n")
@@ -87,12 +104,34 @@ def estimate_matrix(
     parts: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Estimate:
-    """P[i, j] = chance that ranker i beats ranker j, from so many users per pair. Ties count half, as in a duel that must be
-    decided; where the problem drops them, as the published matrices do, it is the share of wins among decided comparisons.
+    """Estimate P[i, j], the chance that ranker i beats ranker j, from so many simulated users per pair.
 
-    With ``parts``, a folder, finished batches are kept there and a run that was stopped goes on from them; the
-    folder is removed by whoever has stored the result. ``progress`` is called with the share of pairs done.
+    Ties count half, as in a duel that must be decided; where the problem drops them, as the published matrices do, it is the
+    share of wins among decided comparisons.
 
+    Parameters
+    ----------
+    clicks
+        The click world.
+    comparisons
+        How many users per pair.
+    seed
+        Of the users.
+    threads
+        All cores by default. Numbers do not depend on it.
+    parts
+        A folder in which finished batches are kept: a run that was stopped goes on from them. It is removed by whoever has stored
+        the result.
+    progress
+        Called with the share of pairs done.
+
+    Returns
+    -------
+    Estimate
+        The matrix, with a standard error of every entry.
+
+    Examples
+    --------
     >>> from multiduel import rankers
     >>> lineup = rankers.line_up(rankers.generate(queries=20, documents=10, features=3))
     >>> rankers.estimate_matrix(rankers.click_problem(lineup, method="team-draft"), comparisons=2000).problem.winner

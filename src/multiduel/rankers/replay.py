@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.engine.policy import Policy, make
+from multiduel.engine.session.policy import Policy, make
 from multiduel.inference import Verdict
 from multiduel.inputs import BadInput, whole
 from multiduel.rankers.judging import Rankers, judged
@@ -61,9 +61,11 @@ class Replay:
 
     @property
     def verdict(self) -> Verdict:
+        """Verdict of the policy that was followed."""
         return self.policy.verdict(names=self.names)
 
     def words(self) -> list[str]:
+        """Describe the replay in lines of text."""
         shares = ", ".join(f"{self.names[arm]} {self.shown[arm]:.0%}" for arm in np.argsort(-self.shown) if self.shown[arm] > 0)
         end = f"Then it asked for {' + '.join(self.ended)}, of which no page is left." if self.ended else "Then it was stopped."
         return [

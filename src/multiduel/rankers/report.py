@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from multiduel.display import documents
+from multiduel.display.documents import Block, Callout, Drawing, Heading, Text
+from multiduel.display.tables import Table
 from multiduel.inference.words import percent
 from multiduel.rankers.analysis import Analysis, Moment
 
@@ -15,12 +18,6 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 260, 60, 16, 16, 40
 ROW = 26  # of the chart of intervals
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" role="img" font-family="system-ui" font-size="12"'
 SVG = HEAD + f' viewBox="0 0 {WIDTH} {{height}}">'
-
-STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b1f24}
-h1{font-size:1.5rem}.verdict{font-size:1.2rem;border-left:.3rem solid #0a7;padding:.4rem 1rem;background:#f3faf7}
-.open{border-color:#c80;background:#fff8ea}table{border-collapse:collapse;margin:1rem 0}td,th{padding:.25rem .6rem;
-text-align:right;border-bottom:1px solid #ddd}th{text-align:left}td.sure{font-weight:bold}svg{width:100%;min-width:34rem}
-small,.note{color:#555}td small{white-space:nowrap}.scroll{overflow-x:auto}"""
 
 
 def words(analysis: Analysis) -> list[str]:
@@ -125,43 +122,42 @@ def intervals(analysis: Analysis) -> str:
 
 
 def page(analysis: Analysis, title: str = "Which ranker wins?") -> str:
-    """All of it as one HTML page that needs nothing else."""
-    first, sentence, *rest = words(analysis)
-    kind = "verdict" if analysis.verdict.settled else "verdict open"
-    names = [html.escape(name) for name in analysis.names]
+    """Write all of it as one HTML page that needs nothing else."""
+    pages, sentence, since, *rest = words(analysis)
+    unit = "page" if analysis.unit == "impression" else analysis.unit
+    blocks: list[Block] = [
+        Heading(title, 1),
+        Callout(sentence, analysis.verdict.settled),
+        *(Text(line) for line in (since, pages, *rest)),
+        Drawing(figure(analysis), "Evidence for the leader against its closest rival, over the pages of the log"),
+        Drawing(intervals(analysis), "Shares of judgements that the leader won, with their intervals"),
+        Heading("Who beats whom"),
+        matrix(analysis),
+        Text(
+            f"Share of judgements in which the row beats the column, ties {TIES[analysis.ties]}; below, the interval and how "
+            f"many judgements, at most one per {unit} and pair. All intervals hold together, at all times, with "
+            f"{1 - analysis.alpha:.0%} confidence; bold where they leave out 1/2."
+        ),
+    ]
+    return documents.page(blocks, title)
+
+
+def matrix(analysis: Analysis) -> Table:
+    """Make a table of who beats whom: shares, intervals and numbers of judgements."""
     low, high = analysis.verdict.intervals
     rows = []
-    for i, name in enumerate(names):
-        cells = []
-        for j in range(len(names)):
+    for i, name in enumerate(analysis.names):
+        cells = [name]
+        for j in range(len(analysis.names)):
             if i == j or analysis.judgements[i, j] == 0:
-                cells.append("<td></td>")
+                cells.append("")
                 continue
-            sure = " class=sure" if low[i, j] > 0.5 or high[i, j] < 0.5 else ""
-            ends = f"{low[i, j]:.2f} to {high[i, j]:.2f}"
-            cells.append(f"<td{sure}>{analysis.matrix[i, j]:.3f}<br><small>{ends}; {analysis.judgements[i, j]:,.0f}</small></td>")
-        rows.append(f"<tr><th>{name}</th>{''.join(cells)}</tr>")
-    unit = "page" if analysis.unit == "impression" else analysis.unit
-    return "\n".join(
-        [
-            '<!doctype html><html lang="en"><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{html.escape(title)}</title><style>{STYLE}</style>",
-            f"<h1>{html.escape(title)}</h1>",
-            f'<p class="{kind}">{html.escape(sentence)}</p>',
-            *(f"<p>{html.escape(line)}</p>" for line in (rest[0], first, *rest[1:])),
-            f'<div class="scroll" tabindex="0">{figure(analysis)}</div>',
-            f'<div class="scroll" tabindex="0">{intervals(analysis)}</div>',
-            "<h2>Who beats whom</h2>",
-            '<div class="scroll" tabindex="0"><table><tr><th></th>' + "".join(f"<th>{name}</th>" for name in names) + "</tr>",
-            *rows,
-            "</table></div>",
-            f'<p class="note">Share of judgements in which the row beats the column, ties {TIES[analysis.ties]}; below, '
-            f"the interval and how many judgements, at most one per {unit} and pair. All intervals hold together, at all times, "
-            f"with {1 - analysis.alpha:.0%} confidence; bold where they leave out 1/2.</p></html>",
-            "",
-        ]
-    )
+            share = f"{analysis.matrix[i, j]:.3f}"
+            sure = low[i, j] > 0.5 or high[i, j] < 0.5
+            ends = f"{low[i, j]:.2f} to {high[i, j]:.2f}; {analysis.judgements[i, j]:,.0f}"
+            cells.append(f"**{share}**\n{ends}" if sure else f"{share}\n{ends}")
+        rows.append(cells)
+    return Table(["", *analysis.names], rows, range(1, len(analysis.names) + 1))
 
 
 def table(analysis: Analysis) -> list[str]:

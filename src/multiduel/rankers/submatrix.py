@@ -22,8 +22,24 @@ MARGIN_STEP, MARGIN_LIMIT = 0.0005, 0.05
 
 
 def total_order(problem: Problem, size: int, *, margin: float | None = 0.0) -> tuple[int, ...]:
-    """The arms kept, best first. ``margin=None`` takes the largest multiple of 0.0005 below 0.05 that leaves enough.
+    """Find arms that are totally ordered, best first.
 
+    Parameters
+    ----------
+    problem
+        The problem.
+    size
+        How many arms to keep.
+    margin
+        By how much an arm must beat those below; None takes the largest multiple of 0.0005 below 0.05 that leaves enough.
+
+    Returns
+    -------
+    tuple of int
+        The arms kept, best first.
+
+    Examples
+    --------
     >>> from multiduel import synthetic
     >>> total_order(synthetic(6), 3)
     (0, 1, 2)
@@ -57,8 +73,17 @@ def _keep(P: Floats, ranked: list[int], size: int, margin: float) -> tuple[int, 
 
 
 def take(problem: Problem, arms: tuple[int, ...]) -> Problem:
-    """The problem of these arms alone, in this order.
+    """Keep some arms of a problem, in this order.
 
+    Parameters
+    ----------
+    problem
+        The problem.
+    arms
+        Their numbers.
+
+    Examples
+    --------
     >>> from multiduel import synthetic
     >>> take(synthetic(6), (0, 3)).names
     ('arm 0', 'arm 3')

@@ -17,10 +17,20 @@ Scores = dict[str, dict[str, float]]  # by query and document
 
 
 def read_run(path: str | os.PathLike[str]) -> Scores:
-    """A TREC run, lines ``query Q0 document rank score name``: scores by query and document.
+    """Read a TREC run, lines ``query Q0 document rank score name``. The rank column is not used, as in trec_eval.
 
-    The rank column is not used, as in trec_eval.
+    Parameters
+    ----------
+    path
+        The file.
 
+    Returns
+    -------
+    dict
+        Scores by query and document.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.txt"
     >>> _ = file.write_text("cats Q0 a 1 2.5 bm25\\ncats Q0 b 2 1.5 bm25\\n")
@@ -34,8 +44,20 @@ def read_run(path: str | os.PathLike[str]) -> Scores:
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Scores:
-    """TREC judgements, lines ``query 0 document grade``: grades by query and document.
+    """Read TREC judgements, lines ``query 0 document grade``.
 
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    dict
+        Grades by query and document.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "qrels.txt"
     >>> _ = file.write_text("cats 0 a 2\\ncats 0 b 0\\n")
@@ -93,7 +115,7 @@ def _table(source: Any, what: str) -> Scores:
     try:
         scores = {str(q): {str(d): float(score) for d, score in row.items()} for q, row in table.items()}
         good = bool(scores) and all(math.isfinite(score) for row in scores.values() for score in row.values())
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, OverflowError):
         good = False
     if not good:
         raise BadInput(f"{what} must be a file, or finite numbers by query and document. Got {shortened(source)}.")
@@ -101,9 +123,24 @@ def _table(source: Any, what: str) -> Scores:
 
 
 def judged_queries(qrels: Any, runs: Iterable[Any] = ()) -> Iterator[Query]:
-    """The judged queries, each with the documents that were judged or that a run retrieved; unjudged are of grade 0, and so are
-    grades below. There are no features: give ``line_up`` the runs as rankers (``run_file``).
+    """List the judged queries, each with the documents that were judged or that a run retrieved.
 
+    There are no features: give ``line_up`` the runs as rankers (``run_file``).
+
+    Parameters
+    ----------
+    qrels
+        What ``read_qrels`` returned. Unjudged documents are of grade 0, and so are grades below.
+    runs
+        What ``read_run`` returned, for each run.
+
+    Returns
+    -------
+    iterator of Query
+        One by one.
+
+    Examples
+    --------
     >>> list(judged_queries({"q1": {"a": 2, "b": 0}}, [{"q1": {"b": 1.0, "c": 0.5}}]))[0].documents
     ('a', 'b', 'c')
     """

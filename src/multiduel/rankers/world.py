@@ -45,10 +45,19 @@ class ClickProblem:
 
     @property
     def n_arms(self) -> int:
+        """Number of rankers."""
         return self.lineup.n_arms
 
     def world(self, labels: Ints, seats: int) -> ClickWorld:
-        """A world with scratch of its own, for slates of at most ``seats`` arms; arm k is the ranker labels[k]."""
+        """Make a world with scratch of its own, in which arm k is the ranker labels[k].
+
+        Parameters
+        ----------
+        labels
+            The ranker of each arm.
+        seats
+            How many arms a slate may hold.
+        """
         if seats > 2 and self.method in TWO_ONLY:
             raise BadInput(f"'{self.method}' compares two rankers at a time. Got a slate of {seats}.")
         lineup, depth = self.lineup, self.clicks.depth
@@ -68,12 +77,19 @@ class ClickProblem:
         )
 
     def benchmark_gaps(self, kind: str) -> Floats:
-        """What playing each ranker costs, by the reference matrix."""
+        """Compute what playing each ranker costs, by the reference matrix.
+
+        Parameters
+        ----------
+        kind
+            As for ``Problem.benchmark_gaps``.
+        """
         if self.reference is None:
             raise BadInput("Regret against the click world is counted by a matrix. Give one as 'reference'.")
         return self.reference.benchmark_gaps(kind)
 
     def to_json(self) -> dict[str, Any]:
+        """Describe the problem for result files."""
         return {
             "label": f"click world, K = {self.n_arms}, {self.clicks.name} clicks, {self.method}",
             "n_arms": self.n_arms,
@@ -97,8 +113,23 @@ def click_problem(
     depth: int = 10,
     reference: Problem | None = None,
 ) -> ClickProblem:
-    """The click world of a line-up; ``clicks`` is a name (see ``click_model``) or a model.
+    """Make the click world of a line-up, for ``simulate`` and ``estimate_matrix``.
 
+    Parameters
+    ----------
+    lineup
+        Rankers and queries.
+    clicks
+        A name (see ``click_model``) or a model.
+    method, ties
+        As for ``multileave``.
+    depth
+        How many documents a page has.
+    reference
+        The problem by which regret is counted.
+
+    Examples
+    --------
     >>> from multiduel.rankers import generate, line_up
     >>> lineup = line_up(generate(queries=3, documents=5, features=2))
     >>> click_problem(lineup, clicks="navigational").clicks.name

@@ -25,8 +25,20 @@ def square(P: ArrayLike) -> Floats:
 
 
 def condorcet_winner(P: ArrayLike) -> int | None:
-    """The arm that beats every other with probability above 1/2, or None.
+    """Find the arm that beats every other with probability above 1/2.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Returns
+    -------
+    int or None
+        None if there is no such arm.
+
+    Examples
+    --------
     >>> condorcet_winner([[0.5, 0.4], [0.6, 0.5]])
     1
     """
@@ -36,8 +48,15 @@ def condorcet_winner(P: ArrayLike) -> int | None:
 
 
 def copeland_scores(P: ArrayLike) -> Ints:
-    """How many arms each arm beats: #{j : P[i, j] > 1/2}. A tie counts for neither.
+    """Count how many arms each arm beats: #{j : P[i, j] > 1/2}. A tie counts for neither.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> copeland_scores([[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]).tolist()
     [2, 1, 0]
     """
@@ -45,8 +64,15 @@ def copeland_scores(P: ArrayLike) -> Ints:
 
 
 def copeland_winners(P: ArrayLike) -> tuple[int, ...]:
-    """The arms of largest Copeland score. There is always one, and there may be several.
+    """Find the arms of largest Copeland score. There is always one, and there may be several.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> copeland_winners([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])  # a cycle
     (0, 1, 2)
     """
@@ -55,8 +81,15 @@ def copeland_winners(P: ArrayLike) -> tuple[int, ...]:
 
 
 def borda_scores(P: ArrayLike) -> Floats:
-    """B_i = sum over j != i of P[i, j], divided by K - 1: the chance of beating a random other arm (K = 1: 1/2).
+    """Compute the chance of beating a random other arm: B_i = sum over j != i of P[i, j], divided by K - 1 (K = 1: 1/2).
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> borda_scores([[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]).round(2).tolist()
     [0.85, 0.45, 0.2]
     """
@@ -68,8 +101,15 @@ def borda_scores(P: ArrayLike) -> Floats:
 
 
 def borda_winners(P: ArrayLike) -> tuple[int, ...]:
-    """The arms of largest Borda score, equal up to rounding.
+    """Find the arms of largest Borda score, equal up to rounding.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> borda_winners([[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]])
     (0,)
     """
@@ -81,8 +121,17 @@ def borda_winners(P: ArrayLike) -> tuple[int, ...]:
 
 
 def gaps(P: ArrayLike, winner: int | None = None) -> Floats:
-    """D_i = P[*, i] - 1/2. `winner` may name another benchmark arm, then gaps can be negative.
+    """Compute the gaps D_i = P[*, i] - 1/2.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+    winner
+        Another benchmark arm than the Condorcet winner; gaps can be negative then.
+
+    Examples
+    --------
     >>> gaps([[0.5, 0.75], [0.25, 0.5]]).tolist()
     [0.0, 0.25]
     """
@@ -100,8 +149,15 @@ def gaps(P: ArrayLike, winner: int | None = None) -> Floats:
 
 
 def hardness(P: ArrayLike) -> float:
-    """H = sum over i != * of 1/D_i^2 (AAMAS 2020, Theorem 1). Needs a Condorcet winner; 0 when K = 1.
+    """Compute H = sum over i != * of 1/D_i^2 (AAMAS 2020, Theorem 1); 0 when K = 1.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j), with a Condorcet winner.
+
+    Examples
+    --------
     >>> hardness([[0.5, 0.75], [0.25, 0.5]])
     16.0
     """
@@ -114,10 +170,20 @@ def suboptimal_gaps(matrix: Floats) -> Floats:
 
 
 def gamma(P: ArrayLike) -> float | None:
-    """Smallest gamma of Property 1, D_*i <= gamma (D_*j - D_ij) for all i, j (AAMAS 2020).
+    """Find the smallest gamma of Property 1, D_*i <= gamma (D_*j - D_ij) for all i, j (AAMAS 2020).
 
-    None without a strict Condorcet winner; infinite when some other arm does at least as well against some j.
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
 
+    Returns
+    -------
+    float or None
+        None without a strict Condorcet winner; infinite when some other arm does at least as well against some j.
+
+    Examples
+    --------
     >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
     >>> round(gamma(P), 6)
     1.5
@@ -139,8 +205,15 @@ def gamma(P: ArrayLike) -> float | None:
 
 
 def is_total_order(P: ArrayLike) -> bool:
-    """No tie and no cycle: the Copeland scores are 0, 1, ..., K - 1.
+    """Tell whether there is no tie and no cycle: the Copeland scores are 0, 1, ..., K - 1.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> cycle = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
     >>> is_total_order(cycle), is_total_order([[0.5, 0.4], [0.6, 0.5]])
     (False, True)
@@ -150,8 +223,15 @@ def is_total_order(P: ArrayLike) -> bool:
 
 
 def is_weakly_transitive(P: ArrayLike) -> bool:
-    """a beats b and b beats c (both above 1/2) never comes with c beating a.
+    """Tell whether a beats b and b beats c (both above 1/2) never comes with c beating a.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> is_weakly_transitive([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])  # a cycle
     False
     """
@@ -161,8 +241,15 @@ def is_weakly_transitive(P: ArrayLike) -> bool:
 
 
 def is_strongly_transitive(P: ArrayLike) -> bool:
-    """a beats b and b beats c (both above 1/2) implies P[a, c] >= max(P[a, b], P[b, c]).
+    """Tell whether a beats b and b beats c (both above 1/2) implies P[a, c] >= max(P[a, b], P[b, c]).
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> is_strongly_transitive([[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]])
     True
     """
@@ -183,11 +270,18 @@ def is_strongly_transitive(P: ArrayLike) -> bool:
 
 
 def best_response_reaches_winner(P: ArrayLike) -> bool:
-    """Whether every path j -> argmax_i P[i, j] ends in the Condorcet winner.
+    """Tell whether every path j -> argmax_i P[i, j] ends in the Condorcet winner.
 
     DoublerBAI and MultiSBM follow best responses, so this, weaker than a finite gamma, is what they need to settle.
     Where several arms are best against j, all of them must lead to the winner.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j).
+
+    Examples
+    --------
     >>> best_response_reaches_winner([[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]])
     True
     """
@@ -209,8 +303,15 @@ def best_response_reaches_winner(P: ArrayLike) -> bool:
 
 
 def kl(p: float, q: float) -> float:
-    """kl(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q)), two Bernoulli laws; accurate also when p is close to q.
+    """Compute kl(p, q) = p ln(p/q) + (1-p) ln((1-p)/(1-q)) of two Bernoulli laws; accurate also when p is close to q.
 
+    Parameters
+    ----------
+    p, q
+        The chances.
+
+    Examples
+    --------
     >>> round(kl(0.3, 0.5), 4)
     0.0823
     """
@@ -240,10 +341,18 @@ def _kl_part(p: float, q: float, apart: float) -> float:
 
 
 def komiyama_lower_bound(P: ArrayLike) -> float:
-    """liminf R_T / ln T >= sum_{i != *} min_{j : P[i,j] < 1/2} (D_i + D_j) / (2 kl(P[i,j], 1/2)) (Komiyama 2015).
+    """Compute Komiyama's (2015) lower bound for two-dueling algorithms, as a constant of ln T.
 
-    For two-dueling algorithms; no matching constant is known for larger slates.
+    liminf R_T / ln T >= sum_{i != *} min_{j : P[i,j] < 1/2} (D_i + D_j) / (2 kl(P[i,j], 1/2)). No matching constant is known for
+    larger slates.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j), with a Condorcet winner.
+
+    Examples
+    --------
     >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
     >>> round(komiyama_lower_bound(P), 3)  # times ln T
     1.322

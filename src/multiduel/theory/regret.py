@@ -22,8 +22,17 @@ LUCB_SAMPLES = 4.5  # c2: LUCB needs about 4.5 H ln(H/delta) samples, measured; 
 
 
 def average_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
-    """Mean of D over the distinct arms of the slate: the regret of AAMAS 2020, and of Yue et al. 2012 for pairs.
+    """Average D over the distinct arms of the slate: the regret of AAMAS 2020, and of Yue et al. 2012 for pairs.
 
+    Parameters
+    ----------
+    gaps
+        D, one per arm.
+    slate
+        The arms.
+
+    Examples
+    --------
     >>> average_regret([0.0, 0.1, 0.3], [0, 2])
     0.15
     """
@@ -31,8 +40,17 @@ def average_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
 
 
 def strong_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
-    """Largest D in the slate: zero only if nothing but the winner is played.
+    """Take the largest D in the slate: zero only if nothing but the winner is played.
 
+    Parameters
+    ----------
+    gaps
+        D, one per arm.
+    slate
+        The arms.
+
+    Examples
+    --------
     >>> strong_regret([0.0, 0.1, 0.3], [0, 2])
     0.3
     """
@@ -40,8 +58,17 @@ def strong_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
 
 
 def weak_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
-    """Smallest D in the slate: zero as soon as the winner is played.
+    """Take the smallest D in the slate: zero as soon as the winner is played.
 
+    Parameters
+    ----------
+    gaps
+        D, one per arm.
+    slate
+        The arms.
+
+    Examples
+    --------
     >>> weak_regret([0.0, 0.1, 0.3], [0, 2])
     0.0
     """
@@ -49,8 +76,17 @@ def weak_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
 
 
 def slot_average_regret(gaps: ArrayLike, slots: Sequence[int]) -> float:
-    """Mean of D over the m slots, an arm counted as often as it is played (Sui et al. 2017).
+    """Average D over the m slots, an arm counted as often as it is played (Sui et al. 2017).
 
+    Parameters
+    ----------
+    gaps
+        D, one per arm.
+    slots
+        The arm of each slot.
+
+    Examples
+    --------
     >>> round(slot_average_regret([0.0, 0.1, 0.3], [0, 0, 2]), 6)
     0.1
     """
@@ -84,11 +120,19 @@ class Bound:
     capped: bool
     terms: dict[str, float]
     notes: tuple[str, ...]
+    why_infinite: str = ""  # where raw is infinite
 
 
 def sbm_alpha(n_arms: int, horizon: int) -> float:
-    """alpha = max(3, ln K / ln ln T) of MultiSBM-Feedback; 3 when T <= 15, where ln ln T is below 1.
+    """Compute alpha = max(3, ln K / ln ln T) of MultiSBM-Feedback; 3 when T <= 15, where ln ln T is below 1.
 
+    Parameters
+    ----------
+    n_arms, horizon
+        K and T.
+
+    Examples
+    --------
     >>> sbm_alpha(48, 10**6)
     3.0
     """
@@ -100,11 +144,27 @@ def sbm_alpha(n_arms: int, horizon: int) -> float:
 def theorem1(
     P: ArrayLike, horizon: int, *, c1: float | None = None, c2: float = LUCB_SAMPLES, a: float = 10.0, b: float = 1.1
 ) -> Bound:
-    """DoublerBAI (AAMAS 2020, Theorem 1): O((H ln H)^b) + O(H ln T) + O(H ln H ln ln T).
+    """Bound the regret of DoublerBAI (AAMAS 2020, Theorem 1): O((H ln H)^b) + O(H ln T) + O(H ln H ln ln T).
 
     The paper states orders only. The constants follow its appendix, for a best-arm machine with samples
     c2 H ln(H/delta) and regret c1 H ln(H/delta): c1 H b^3/(b-1) ln T + (L+1) c1 H ln H + D_max Ttilde^b.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j), with a Condorcet winner.
+    horizon
+        T.
+    c1, c2, a, b
+        Constants of the machine and of the epochs.
+
+    Returns
+    -------
+    Bound
+        The bound and its terms.
+
+    Examples
+    --------
     >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
     >>> f"{theorem1(P, 10**9).value:,.0f}"
     '27,435'
@@ -129,8 +189,10 @@ def theorem1(
         notes.append("c1 = c2 D_max / 2: a sample against the winner costs at most D_max / 2.")
     L = max(0.0, math.log(max(1.0, math.log(horizon, a)), b) + 2)
     H_first = gamma_min**2 * H  # the left arm is not yet the winner
+    why_infinite = ""
     if math.isinf(gamma_min):
-        notes.append("gamma is infinite: Corollary 1 does not cover this matrix.")
+        why_infinite = "gamma is infinite: Corollary 1 does not cover this matrix."
+        notes.append(why_infinite)
     elif gamma_min > 1 + 1e-9:
         notes.append(f"Beyond the linear link H counts gamma^2 = {gamma_min**2:.4g} times in the initial term.")
     size = c2 * b * H_first
@@ -141,14 +203,30 @@ def theorem1(
         "ln T": c1 * H * b**3 / (b - 1) * math.log(horizon),
         "ln ln T": (L + 1) * c1 * H * math.log(H),
     }
-    return _capped(sum(terms.values()), horizon, D_max, terms, notes)
+    return _capped(sum(terms.values()), horizon, D_max, terms, notes, why_infinite)
 
 
 def theorem2(P: ArrayLike, horizon: int, *, alpha: float | None = None) -> Bound:
-    """MultiSBM-Feedback (AAMAS 2020, Theorem 2).
+    """Bound the regret of MultiSBM-Feedback (AAMAS 2020, Theorem 2).
 
     min(sum (alpha+2) D_max/D_i^2, sum 2 (alpha+2)/D_i) ln T + (alpha+8) D_max K/(2 alpha) + lower order.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j), with a Condorcet winner.
+    horizon
+        T.
+    alpha
+        That of ``sbm_alpha`` if not given.
+
+    Returns
+    -------
+    Bound
+        The bound and its terms.
+
+    Examples
+    --------
     >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
     >>> f"{theorem2(P, 10**6).value:.1f}"
     '481.9'
@@ -173,21 +251,41 @@ def theorem2(P: ArrayLike, horizon: int, *, alpha: float | None = None) -> Bound
         "has K^2 terms, and can dominate at moderate T."
     ]
     raw = min(terms["D_max/D_i^2 branch"], terms["1/D_i branch"]) + terms["constant"]
+    why_infinite = ""
     if gamma_min is not None and math.isinf(gamma_min):
-        notes.append("gamma is infinite: Corollary 2 does not cover this matrix, so the bound is infinite.")
+        why_infinite = "gamma is infinite: Corollary 2 does not cover this matrix, so the bound is infinite."
+        notes.append(why_infinite)
         raw = math.inf
     elif gamma_min is not None and gamma_min > 1 + 1e-9:
         notes.append(f"Beyond the linear link gamma = {gamma_min:.4g} enlarges the lower order.")
-    return _capped(raw, horizon, D_max, terms, notes)
+    return _capped(raw, horizon, D_max, terms, notes, why_infinite)
 
 
 def theorem3(P: ArrayLike, horizon: int, slate_size: int, *, alpha: float = 1.01) -> Bound:
-    """MultiRUCB (AAMAS 2020, Theorem 3), for alpha > 1 and slates of m arms.
+    """Bound the regret of MultiRUCB (AAMAS 2020, Theorem 3), for alpha > 1 and slates of m arms.
 
     D_max (2(4a-1)K^2/(2a-1))^(1/(2a-1)) (2a-1)/(a-1)
     + min(D D_max ln T, (8 + 2 D ln 2D) D_max + (m+1)/(m-1) D_max ln T sum 4a/D_i^2), with a = alpha and
     D = sum_{i != *} 4a/D_i^2 + 2/(m(m-1)) sum_{i < j, both != *} 4a/D_ij^2.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j), with a Condorcet winner.
+    horizon
+        T.
+    slate_size
+        m.
+    alpha
+        MultiRUCB's.
+
+    Returns
+    -------
+    Bound
+        The bound and its terms.
+
+    Examples
+    --------
     >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
     >>> f"{theorem3(P, 10**6, 2).value:,.0f}"
     '2,970'
@@ -212,27 +310,29 @@ def theorem3(P: ArrayLike, horizon: int, slate_size: int, *, alpha: float = 1.01
     notes: list[str] = []
     if slate_size > K:
         notes.append(f"A slate of {slate_size} cannot be filled: m = K = {K}.")
-    lead = math.inf
+    lead, why_infinite = math.inf, ""
     if alpha > 1:
         width = 2 * alpha - 1
         lead = D_max * _power(2 * (4 * alpha - 1) * K**2 / width, 1 / width) * width / (alpha - 1)
     else:
-        notes.append(f"Theorem 3 needs alpha > 1; at alpha = {alpha} it gives no finite bound.")
+        why_infinite = f"Theorem 3 needs alpha > 1; at alpha = {alpha} it gives no finite bound."
+        notes.append(why_infinite)
     if math.isinf(D):
-        notes.append("Two suboptimal arms tie (D_ij = 0), which makes D and the bound infinite.")
+        why_infinite = "Two suboptimal arms tie (D_ij = 0), which makes D and the bound infinite."
+        notes.append(why_infinite)
         first = second = math.inf
     else:
         first = D * D_max * log_T
         second = (8 + 2 * D * math.log(2 * D)) * D_max + (m + 1) / (m - 1) * D_max * log_T * arm_part
     terms = {"lead": lead, "D": D, "D ln T branch": first, "(m+1)/(m-1) branch": second}
-    return _capped(lead + min(first, second), horizon, D_max, terms, notes)
+    return _capped(lead + min(first, second), horizon, D_max, terms, notes, why_infinite)
 
 
-def _capped(raw: float, horizon: int, D_max: float, terms: dict[str, float], notes: list[str]) -> Bound:
+def _capped(raw: float, horizon: int, D_max: float, terms: dict[str, float], notes: list[str], why_infinite: str) -> Bound:
     trivial = horizon * D_max
     if raw > trivial:
         notes = [*notes, f"Vacuous at this horizon: above T D_max = {trivial:.4g}, which any play stays within."]
-    return Bound(value=min(raw, trivial), raw=raw, capped=raw > trivial, terms=terms, notes=tuple(notes))
+    return Bound(min(raw, trivial), raw, raw > trivial, terms, tuple(notes), why_infinite)
 
 
 def _one_arm() -> Bound:

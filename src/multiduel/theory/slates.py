@@ -32,8 +32,12 @@ CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class SlateBound:
-    """liminf R_T / ln T >= constant. Exact, or an estimate from above: the true constant is then at_least or more.
+    """A lower bound, liminf R_T / ln T >= constant.
 
+    It is exact, or an estimate from above: the true constant is then ``at_least`` or more.
+
+    Examples
+    --------
     >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
     >>> bound = multi_dueling_lower_bound(P, 3)
     >>> [slate for slate, per_log in bound.slates], bound.exact
@@ -52,16 +56,30 @@ class SlateBound:
 
     @property
     def gap(self) -> float:
-        """How far the estimate may be above the truth, as a share of it. 0 when exact."""
+        """Largest share of the truth by which the estimate may be above it; 0 when exact."""
         return 0.0 if self.exact or self.constant == 0.0 else 1.0 - self.at_least / self.constant
 
 
 def multi_dueling_lower_bound(P: ArrayLike, slate_size: int) -> SlateBound:
-    """The constant of ln T that no consistent policy with slates of at most ``slate_size`` arms stays below.
+    """Compute the constant of ln T that no consistent policy with slates of at most ``slate_size`` arms stays below.
 
     Exact where all slates can be looked at (up to 1,500,000); beyond, slates are found by local search, which may miss some: the
     constant is then an estimate from above, and ``at_least`` a certified bound from below.
 
+    Parameters
+    ----------
+    P
+        P[i, j] = Pr(i beats j), with a Condorcet winner.
+    slate_size
+        How many arms a slate may hold.
+
+    Returns
+    -------
+    SlateBound
+        The constant, and the slates that attain it.
+
+    Examples
+    --------
     >>> P = [[0.5, 0.8, 0.9], [0.2, 0.5, 0.7], [0.1, 0.3, 0.5]]
     >>> [round(multi_dueling_lower_bound(P, m).constant, 3) for m in (2, 3)]  # times ln T
     [1.322, 0.963]

@@ -10,7 +10,7 @@ from collections import defaultdict
 
 import pytest
 
-from multiduel.arena.http import routes_rater
+from multiduel.arena.web.api import routes_rater
 from tests.arena.calling import Caller
 from tests.arena.pages.visiting import Visitor
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from multiduel.arena.pages.render import fragment
-from multiduel.arena.pages.routes_board import board_words
-from multiduel.arena.settings import Settings
-from multiduel.arena.statements import Facts, board, forecast_of
+from multiduel.arena.domain.settings import Settings
+from multiduel.arena.service.board import Facts, board, forecast_of
+from multiduel.arena.web.pages.render import fragment
+from multiduel.arena.web.pages.routes_board import board_words
 from multiduel.inference import Tally, verdict
 from multiduel.inference.words import sentence
 

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from multiduel.arena import AdmitRater, Ask, Done, Undo, Vote
-from multiduel.arena.options import Option, make_content
+from multiduel.arena.domain.options import Option, make_content
 from tests.arena.pages.visiting import CHROMIUM, a_house
 
 playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need the package playwright")
@@ -268,8 +268,9 @@ def test_from_a_pasted_list_to_the_verdict(house, browse):
     owner.locator("#name").fill("Which greeting?")
     owner.locator("#pasted").fill("- Good morning.\n- Hello!\n- What?\n")
     owner.get_by_text("Look at them").click()
-    expect(owner.locator("#slate-why")).to_contain_text("We suggest 3.")
+    expect(owner.locator("#slate_size-why")).to_contain_text("We suggest 3.")
     expect(owner.locator("#policy-why")).to_contain_text("We suggest challengers")
+    owner.locator("input[name=raters][value=open]").check()
     owner.locator("button[value=create]").click()
     expect(owner.locator(".qr svg")).to_have_count(2)
     link = owner.locator("[data-link]").first.input_value()
@@ -367,20 +368,24 @@ def test_axe_finds_nothing_serious_and_finds_what_is_broken(house, browse):
     owner.goto(house.link(arena))
     found["the way in"] = serious(owner)
     enter(owner, owner.url)
-    for rest in ("", "/board", "/options", "/raters", "/votes", "/sheets", "/journal"):
+    for rest in ("", "/board", "/options", "/raters", "/keys", f"/keys/rater/{rater}", "/votes", "/sheets", "/journal"):
         owner.goto(f"{house.url}/own/{arena}{rest}")
         found[f"owner{rest}"] = serious(owner)
     owner.emulate_media(color_scheme="dark")
-    for rest in ("/board", "/raters"):
+    for rest in ("/board", "/raters", "/keys"):
         owner.goto(f"{house.url}/own/{arena}{rest}")
         found[f"owner{rest}, dark"] = serious(owner)
     server = browse()
     enter(server, f"{house.url}/k/{house.access.new_key('server')}")
+    server.goto(f"{house.url}/own/keys")
+    found["the server's keys"] = serious(server)
+    server.get_by_text("Manage").first.click()
+    found["a key of the server"] = serious(server)
     server.goto(f"{house.url}/own/new")
     server.locator("#name").fill("x")
     server.locator("#pasted").fill("a\nb\nc")
     server.get_by_text("Look at them").click()
-    server.locator("#slate-why").wait_for()
+    server.locator("#slate_size-why").wait_for()
     found["a new arena"] = serious(server)
     assert {where: what for where, what in found.items() if what} == {}
     server.evaluate("document.querySelector('label[for=name]').remove(); document.documentElement.removeAttribute('lang')")

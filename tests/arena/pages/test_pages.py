@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from multiduel.arena.options import make_content
-from multiduel.arena.pages.charts import heat_map, interval, over_time, times_binned
-from multiduel.arena.pages.contents import safe_markdown, shown
-from multiduel.arena.pages.pasting import read_pasted
-from multiduel.arena.pages.render import static_files
+from multiduel.arena.domain.options import make_content
+from multiduel.arena.web.pages.charts import heat_map, interval, over_time, times_binned
+from multiduel.arena.web.pages.contents import safe_markdown, shown
+from multiduel.arena.web.pages.pasting import read_pasted
+from multiduel.arena.web.pages.render import static_files
 from multiduel.inputs import BadInput
 from tests.arena.calling import THREE, Caller
 from tests.arena.pages.visiting import Visitor
@@ -161,8 +161,11 @@ def test_no_vote_waits_for_a_forecast(rater, monkeypatch):
         assert go_on.wait(60)
         return board(arena)
 
+    forecasts = visitor.call.app.app.pages.state.forecasts
+    while forecasts._working:  # of an earlier page
+        threading.Event().wait(0.01)
     monkeypatch.setattr(visitor.call.service, "board", slow)
-    visitor.call.app.app.pages.state.forecasts._known.clear()
+    forecasts._known.clear()
     assert "being worked out" in visitor("GET", f"/vote/{arena}").text and asked.wait(60)
     go_on.set()
     end = time.monotonic() + 60

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 
 from multiduel.arena import AdmitRater, Create, Open, Service, Settings, connect
-from multiduel.arena.access import Access
-from multiduel.arena.http.app import make_app
-from multiduel.arena.options import Option, make_content
+from multiduel.arena.domain.options import Option, make_content
+from multiduel.arena.web.access import Access
+from multiduel.arena.web.app import make_app
 from tests.arena.calling import Caller
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -32,7 +32,7 @@ class Visitor:
 
     def __init__(self, call: Caller) -> None:
         self.call, self.cookies = call, dict[str, tuple[str, str]]()
-        ready = call.app.app.pages.state.doors.ready
+        ready = call.app.app.pages.state.app_context.ready
         if not ready.is_set():
             call.service.warm()  # however long that takes: calls have a limit
             ready.set()
@@ -50,7 +50,7 @@ class Visitor:
         return answer
 
     def enter(self, key: str, **fields: str) -> httpx.Response:
-        return self("POST", "/k", {"key": key, "request": "one", **fields})
+        return self("POST", "/k", {"key": key, "request": "one-and-only-one", **fields})
 
     def token(self, page: str) -> str:
         return re.search(r'name="token" value="([0-9a-f]+)"', page)[1]
@@ -65,14 +65,14 @@ class House:
         self.service = Service(connect(str(folder / "arena.db")))
         self.access = Access(self.service.journal.secrets)
         self.app = make_app(self.service)
-        self.doors = self.app.app.pages.state.doors
+        self.app_context = self.app.app.pages.state.app_context
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         words = {"log_level": "warning", "access_log": False, "timeout_graceful_shutdown": 1, "loop": "asyncio", "http": "h11"}
         self._server = uvicorn.Server(uvicorn.Config(self.app, **words))
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listening]}, daemon=True)
         self._thread.start()
-        assert self.doors.ready.wait(300), "the kernels were not loaded"
+        assert self.app_context.ready.wait(300), "the kernels were not loaded"
 
     def close(self) -> None:
         self._server.should_exit = True

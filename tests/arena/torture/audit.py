@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from multiduel.arena.client import Client
-from multiduel.arena.events import Event
+from multiduel.arena.domain.events import Event
+from multiduel.arena.files.verify import verify
 from multiduel.arena.journal import Journal
-from multiduel.arena.replay import fold
-from multiduel.arena.statements import board, facts
-from multiduel.arena.verify import verify
+from multiduel.arena.service.board import board, facts
 from multiduel.inference import Forecast
+from tests.arena.folding import fold
 from tests.arena.torture.stream import Ledger
 
 ELSEWHERE = ("arena", "forecast", "forecast_range", "margin_offer")  # not in the log, or guessed and kept for a while

@@ -6,9 +6,9 @@ import random
 import time
 from dataclasses import dataclass, field
 
-from multiduel.arena.access import Access
 from multiduel.arena.client import Client
 from multiduel.arena.journal import connect
+from multiduel.arena.web.access import Access
 from tests.arena.a_postgres import Postgres
 from tests.arena.torture.audit import audit, live_boards
 from tests.arena.torture.server import ServerProcess
@@ -106,7 +106,7 @@ def torture(
 
 def _committed_before(at: str, answered: float, kills: list[float]) -> bool:
     """Was it written down before a kill, and answered only after it?"""
-    from multiduel.arena.events import time_of
+    from multiduel.arena.domain.events import time_of
 
     written = time_of(at).timestamp() if at else answered
     return any(written <= kill <= answered for kill in kills)

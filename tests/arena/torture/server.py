@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,13 +26,22 @@ def free_port() -> int:
 class ServerProcess:
     """``multiduel arena serve``, or one that is sabotaged (see ``sabotaged.py``), always on the same port."""
 
-    def __init__(self, db: str, *, workers: int = 1, sabotage: str = "", file_limit: int | None = None) -> None:
+    def __init__(
+        self,
+        db: str,
+        *,
+        workers: int = 1,
+        sabotage: str = "",
+        file_limit: int | None = None,
+        handles: int | None = None,
+        options: Sequence[str] = (),
+    ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         program = ["tests.arena.torture.sabotaged", sabotage] if sabotage else ["multiduel"]
         self._command = [sys.executable, "-m", *program, "arena", "serve", "--db", db, "--port", str(self.port)]
-        self._command += ["--workers", str(workers)]
-        self._workers, self._file_limit = workers, file_limit
+        self._command += ["--workers", str(workers), *options]
+        self._workers, self._file_limit, self._handles = workers, file_limit, handles
         self._log = open(Path(os.environ.get("TMPDIR", "/tmp")) / f"arena-server-{self.port}.log", "w+")  # noqa: SIM115
         self.process: subprocess.Popen[bytes] | None = None
         self.kills: list[float] = []  # when, by time.time()
@@ -43,6 +52,8 @@ class ServerProcess:
         def limit() -> None:
             if self._file_limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (self._file_limit, resource.RLIM_INFINITY))
+            if self._handles is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (self._handles, self._handles))
 
         self.process = subprocess.Popen(
             self._command, stdout=self._log, stderr=self._log, env=env, start_new_session=True, preexec_fn=limit

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from multiduel import problems, theory
+from multiduel.display.tables import number
 from multiduel.lab.paper import claims, panels, verdicts
-from multiduel.lab.statistics import number
 from tests.lab.made_up import panel
 
 VARIANCES_OF_THE_PAPER = """

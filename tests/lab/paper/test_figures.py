@@ -35,8 +35,8 @@ def test_every_contender_is_drawn_with_a_band_and_in_the_legend(panels, scale):
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     by_end = sorted(panel.lines, key=lambda line: -line.final.mean())
     assert [line.label for line in by_end] == [re.sub(r" \(\d+ runs\)", "", text) for text in shown]
-    looks = {(line.get_marker(), line.get_color()) for line in axes.lines}
-    assert len(looks) == len({marker for marker, _ in looks}) == len(panel.lines)  # told apart by shape alone
+    styles = {(line.get_marker(), line.get_color()) for line in axes.lines}
+    assert len(styles) == len({marker for marker, _ in styles}) == len(panel.lines)  # told apart by shape alone
     dashed = [line.get_linestyle() != "-" for line in axes.lines]
     assert dashed == [line.contender.rival for line in panel.lines]
     assert axes.get_xscale() == scale
@@ -44,7 +44,7 @@ def test_every_contender_is_drawn_with_a_band_and_in_the_legend(panels, scale):
 
 def test_who_is_told_the_horizon_is_drawn_as_points(panels):
     panel = panels["two-dueling-a"]
-    figure = paper_figures.regret([panel])
+    figure = paper_figures.regret([panel], "linear")
     for line, drawn in zip(panel.lines, figure.axes[0].lines, strict=True):
         told = line.id in ("if2", "btm", "savage")
         assert (drawn.get_markevery() is None) == told and len(drawn.get_xdata()) >= (20 if told else 200)

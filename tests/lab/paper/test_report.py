@@ -9,7 +9,6 @@ import shutil
 
 import pytest
 
-from multiduel.lab import document
 from multiduel.lab.paper import claims, panels, report
 from tests.lab.made_up import all_panels
 
@@ -90,28 +89,12 @@ def test_no_sentence_is_cut_and_the_page_does_not_scroll_sideways(written, width
     assert scrolls == width
 
 
-def test_tables_with_numbers_or_many_columns_are_not_stacked():
-    row = ('a"', 'b"', "c", "d")
-    kinds = [(row[:3], (), "words"), (row, (), "wide"), (row[:2], (1,), "wide")]
-    for head, numeric, kind in kinds:
-        page = document.page([document.Table(head, [("holds: here",) * len(head)], numeric)], "t")
-        assert f'<div class="{kind}"><table>' in page
-        assert ('<td data-head="b&quot;: ">' in page) == (kind == "words")
-        assert 'data-head="a' not in page
-
-
 def test_generated_rankers_are_named_only_where_there_are_some(written, tmp_path):
     said = "Generated rankers have no published variance."
     assert said not in written[0].read_text("utf-8")
     plans = [dataclasses.replace(e, problem=panels.STAND_IN) if panels.on_rankers(e) else e for e in panels.load_all()]
     path, _ = write(tmp_path, all_panels(experiments=plans))
     assert said in path.read_text("utf-8")
-
-
-def test_cells_cannot_break_out():
-    table = document.Table(("a|b",), [("<b>x</b> | `y<z`",)])
-    assert document.markdown([table], None).splitlines()[2].count("|") == 2
-    assert "&lt;b&gt;x&lt;/b&gt;" in document.page([table], "<t>") and "<title>&lt;t&gt;" in document.page([table], "<t>")
 
 
 def test_verdicts_are_plain_json(written):

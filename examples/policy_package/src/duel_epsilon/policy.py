@@ -28,14 +28,10 @@ from multiduel.authoring import (
     PolicySpec,
     Stream,
     argmax,
-    ask,
     draw_distinct,
-    init,
+    implement,
     most_winning,
-    recommend,
-    tell,
     uniform,
-    valid,
     validity,
 )
 
@@ -52,13 +48,13 @@ class State(NamedTuple):
     pool: Ints  # i8[K]    scratch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:  # plain Python: the only place that allocates
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:  # plain Python: the only place that allocates
     return State(np.zeros((n_arms, n_arms)), np.zeros(n_arms), np.zeros(1, np.int64), np.zeros(n_arms, np.int64))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:  # a snapshot is input: what may it hold?
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:  # a snapshot is input: what may it hold?
     return {
         "W": validity.tally(state.W),
         "s": validity.between(state.s, 0.0, 1.0),
@@ -67,8 +63,8 @@ def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
     }
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     if state.seen[0] == 0 or uniform(rng) < params.epsilon:  # explore
         pool = state.pool
         for i in range(pool.shape[0]):
@@ -79,8 +75,8 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 1, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     W = state.W
     state.seen[0] = 1
     for a in range(slate.shape[0]):
@@ -97,8 +93,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
         state.s[i] = won / (won + lost) if won + lost > 0.0 else 0.0
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return most_winning(state.W)
 
 

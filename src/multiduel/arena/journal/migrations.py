@@ -5,6 +5,8 @@ Events and contents are append-only: by their keys, and by triggers that refuse 
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from multiduel.inputs import BadInput
 
 TABLES_1 = (
@@ -47,22 +49,62 @@ POSTGRES_1 = (
     ),
 )
 
-MIGRATIONS = {1: (TABLES_1, {"sqlite": SQLITE_1, "postgres": POSTGRES_1})}  # version -> tables, and what only one dialect has
+# When a server last proved that it can write: a row per process, or of several that share it.
+TABLES_4 = ("""CREATE TABLE heartbeats (process TEXT PRIMARY KEY, at TEXT NOT NULL){compact}""",)
+
+POSTGRES_2 = (  # as SQLite has it from the start: a process that missed events cannot leave a gap
+    """CREATE FUNCTION refuse_disorder() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN
+         IF NEW.number <> (SELECT COALESCE(MAX(number), 0) + 1 FROM events WHERE arena = NEW.arena) THEN
+           RAISE EXCEPTION 'events are appended one after the other';
+         END IF;
+         RETURN NEW;
+       END $$""",
+    "CREATE TRIGGER events_in_order BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION refuse_disorder()",
+)
+
+# Version 3: whose a key is, when it was made and last used, who changed keys, and the key that signs heads of logs.
+TABLES_3 = (
+    *(f"ALTER TABLE secrets ADD COLUMN {column} TEXT NOT NULL DEFAULT ''" for column in ("label", "created", "made_by", "used")),
+    """CREATE TABLE key_changes (
+        number {counted} PRIMARY KEY, arena TEXT NOT NULL, role TEXT NOT NULL, subject TEXT NOT NULL, what TEXT NOT NULL,
+        label TEXT NOT NULL, at TEXT NOT NULL, made_by TEXT NOT NULL)""",
+    """CREATE INDEX key_changes_of_arena ON key_changes (arena, number)""",
+    """CREATE INDEX key_changes_of_key ON key_changes (arena, role, subject, number)""",
+    """CREATE INDEX key_changes_what ON key_changes (what)""",
+    """CREATE TABLE signing_key (id {integer} PRIMARY KEY CHECK (id = 1), private TEXT NOT NULL, created TEXT NOT NULL)""",
+)
+SQLITE_3 = tuple(
+    f"CREATE TRIGGER key_changes_no_{word} BEFORE {word} ON key_changes "
+    "BEGIN SELECT RAISE(ABORT, 'key_changes are append-only'); END"
+    for word in ("update", "delete")
+)
+POSTGRES_3 = (
+    "CREATE TRIGGER key_changes_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON key_changes "
+    "FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
+)
+
+# version -> tables, and what only one dialect has
+MIGRATIONS: dict[int, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
+    1: (TABLES_1, {"sqlite": SQLITE_1, "postgres": POSTGRES_1}),
+    2: ((), {"sqlite": (), "postgres": POSTGRES_2}),
+    3: (TABLES_3, {"sqlite": SQLITE_3, "postgres": POSTGRES_3}),
+    4: (TABLES_4, {"sqlite": (), "postgres": ()}),
+}
 VERSION = max(MIGRATIONS)
 
 WORDS = {
-    "sqlite": {"integer": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID"},
-    "postgres": {"integer": "BIGINT", "bytes": "BYTEA", "compact": ""},
+    "sqlite": {"integer": "INTEGER", "bytes": "BLOB", "compact": " WITHOUT ROWID", "counted": "INTEGER"},
+    "postgres": {"integer": "BIGINT", "bytes": "BYTEA", "compact": "", "counted": "BIGINT GENERATED ALWAYS AS IDENTITY"},
 }
 
 
-def statements(dialect: str, present: int) -> list[tuple[int, str]]:
-    """(version, statement) to be carried out, in one transaction, on a database of version ``present`` (0: an empty one)."""
-    if present > VERSION:
-        raise BadInput(f"This database has tables of version {present}, made by a later multiduel. This one knows {VERSION}.")
+def statements(dialect: str, done: Collection[int]) -> list[tuple[int, list[str]]]:
+    """(version, its statements) to be carried out, in one transaction, on a database that has the versions ``done``."""
+    if max(done, default=0) > VERSION:
+        raise BadInput(f"This database has tables of version {max(done)}, made by a later multiduel. This one knows {VERSION}.")
     return [
-        (version, statement.format(**WORDS[dialect]) if statement in tables else statement)
+        (version, [*(table.format(**WORDS[dialect]) for table in tables), *own[dialect]])
         for version, (tables, own) in sorted(MIGRATIONS.items())
-        if version > present
-        for statement in (*tables, *own[dialect])
+        if version not in done
     ]

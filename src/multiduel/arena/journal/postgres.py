@@ -1,16 +1,37 @@
-"""The journal in PostgreSQL: several processes at once, each locking an arena's row while it appends."""
+"""The journal in PostgreSQL: several processes at once, each locking an arena's row while it appends.
+
+A process that stalls (stopped, swapped out, its machine gone) while it holds the lock is cut off after ``STALLED`` seconds, and
+others go on in its place. When it comes back, its connection is closed: what it had in hand is not committed, and it is told so.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
+from multiduel.arena.domain.errors import Unavailable
+from multiduel.arena.domain.events import Event
 from multiduel.arena.journal.migrations import statements
-from multiduel.arena.journal.sql import SqlJournal
+from multiduel.arena.journal.sql import COLUMNS, SqlJournal
 from multiduel.inputs import BadInput
 
-PATIENCE = "30s"  # to wait for another process's transaction
-STALLED = "300s"  # a process that does nothing in its transaction for so long is cut off, so that others can go on
+LOG = logging.getLogger("multiduel.arena")
+STALLED = 6  # seconds without a word in a transaction, after which its process is cut off
+BEAT = 1.0  # seconds between two words of a process that decides, for longer than that, what to append
+PATIENCE = 10  # seconds to wait for another process's transaction: longer than it takes to cut one off that stalls
+LONGEST = 15  # seconds of a statement; whatever may take longer is read in pages
 MIGRATING = 7_291_001  # number of the lock that one process at a time holds while it makes tables
+KEEPALIVES = {"keepalives_idle": "5", "keepalives_interval": "2", "keepalives_count": "3", "tcp_user_timeout": "10000"}
+SETTINGS = {
+    "synchronous_commit": "on",  # whatever the server's default: "done" means durable
+    "lock_timeout": f"{PATIENCE}s",
+    "statement_timeout": f"{LONGEST}s",
+    "idle_in_transaction_session_timeout": f"{STALLED}s",
+    "tcp_user_timeout": "10s",  # of the database's side: an answer to a machine that is gone
+}
 
 
 def _psycopg() -> Any:
@@ -22,31 +43,64 @@ def _psycopg() -> Any:
 
 
 class PostgresJournal(SqlJournal):
+    for_update = " FOR UPDATE"
+
     def __init__(self, url: str) -> None:
         super().__init__()
         self._psycopg = _psycopg()
         self.errors = (self._psycopg.Error,)
         self.url = url
+        self._pulse = Pulse(self._psycopg)
         self._migrate()
 
     def _open(self) -> Any:
-        connection = self._psycopg.connect(self.url, connect_timeout=10, prepare_threshold=2)
-        connection.execute("SET synchronous_commit = on")  # whatever the server's default: "done" means durable
-        connection.execute(f"SET lock_timeout = '{PATIENCE}'")
-        connection.execute(f"SET idle_in_transaction_session_timeout = '{STALLED}'")
-        connection.commit()
+        given = self._psycopg.conninfo.conninfo_to_dict(self.url)
+        words = {"connect_timeout": 10, **KEEPALIVES, **given}
+        connection = self._psycopg.connect(**words, prepare_threshold=2)
+        try:
+            said = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
+            connection.execute(f"SELECT {said}")
+            check = "SELECT current_setting('fsync'), current_setting('full_page_writes')"
+            fsync, full_pages = connection.execute(check).fetchone()
+            connection.commit()
+            self._check_durable(fsync, full_pages)
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _check_durable(self, fsync: str, full_pages: str) -> None:
+        """Refuse a database that calls durable what a power cut takes away."""
+        if fsync != "on":
+            raise Unavailable("This PostgreSQL has 'fsync = off': a power cut would lose acknowledged votes. Turn it on.")
+        if full_pages != "on":  # some file systems never tear a page
+            LOG.warning("This PostgreSQL has 'full_page_writes = off': unless its disk never tears a page, turn it on.")
 
     def _migrate(self) -> None:
         with self._whole() as connection:
+            connection.execute("SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 0")
             connection.execute(f"SELECT pg_advisory_xact_lock({MIGRATING})")
             connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
-            (present,) = connection.execute("SELECT COALESCE(MAX(version), 0) FROM schema_version").fetchone()
-            todo = statements("postgres", present)
-            for _, statement in todo:
+            done = {version for (version,) in connection.execute("SELECT version FROM schema_version").fetchall()}
+            todo = statements("postgres", done)
+            for statement in (statement for _, some in todo for statement in some):
                 connection.execute(statement)
-            for version in sorted({version for version, _ in todo}):
+            for version, _ in todo:
                 connection.execute("INSERT INTO schema_version (version) VALUES (%s)", (version,))
+
+    def insert(self, connection: Any, arena: str, events: Sequence[Event]) -> None:
+        """In one statement: in the midst of several, a process that stalls would not be idle, and not be cut off."""
+        columns = [list(column) for column in zip(*((e.number, e.kind, e.at, e.text, e.hash) for e in events), strict=True)]
+        if columns:
+            arrays = "unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[])"
+            connection.execute(f"INSERT INTO events (arena, {COLUMNS}) SELECT %s::text, * FROM {arrays}", (arena, *columns))
+
+    def _held(self, connection: Any) -> AbstractContextManager[None]:
+        return self._pulse.over(connection)
+
+    def close(self) -> None:
+        self._pulse.end()
+        super().close()
 
     def _begin(self, connection: Any) -> None:
         """psycopg begins with the first statement."""
@@ -56,3 +110,53 @@ class PostgresJournal(SqlJournal):
 
     def _statement(self, statement: str) -> str:
         return statement.replace("?", "%s")
+
+
+class Held:
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.lock = threading.Lock()
+        self.open = True
+
+
+class Pulse:
+    """Says a word on every open transaction every ``BEAT`` seconds, so that one that thinks for long is not cut off.
+
+    A process that is stopped says nothing.
+    """
+
+    def __init__(self, psycopg: Any) -> None:
+        self._psycopg = psycopg
+        self._held: set[Held] = set()
+        self._guard = threading.Lock()
+        self._end = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def over(self, connection: Any) -> Iterator[None]:
+        held = Held(connection)
+        with self._guard:
+            self._held.add(held)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._beat, name="arena-pulse", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._held.discard(held)
+            with held.lock:  # a word that is being said is waited for: after the commit it would begin a transaction
+                held.open = False
+
+    def end(self) -> None:
+        self._end.set()
+
+    def _beat(self) -> None:
+        while not self._end.wait(BEAT):
+            with self._guard:
+                all_held = list(self._held)
+            for held in all_held:
+                with held.lock, suppress(self._psycopg.Error):  # whoever owns the transaction will meet the error
+                    idle = held.connection.info.transaction_status == self._psycopg.pq.TransactionStatus.INTRANS
+                    if held.open and idle:
+                        held.connection.execute("SELECT 1")

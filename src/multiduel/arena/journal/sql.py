@@ -5,31 +5,55 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Any, Protocol
 
-from multiduel.arena import events as log
-from multiduel.arena.errors import NotFound, Unavailable
-from multiduel.arena.events import Event
-from multiduel.arena.journal import ArenaRow, Secret, Snapshot
+from multiduel.arena.domain import events as log
+from multiduel.arena.domain.errors import Conflict, NotFound, Unavailable
+from multiduel.arena.domain.events import Event
+from multiduel.arena.journal.interface import ArenaRow, KeyChange, Secret, Snapshot
+from multiduel.arena.journal.known_heads import Heads
 
 PAGE = 5000  # events read at once
-CONNECTIONS = 6  # at once, of a process: the writer and a few who read
+CONNECTIONS = 6  # at once, of a process, for those who read
+WRITING = 8  # besides, for those who write: no vote waits behind readers
+AT_ONCE = 500  # events in one statement
+PAGE_LOCKED = 100  # while the arena is locked: it fits into a socket's buffer, so that the database never waits for a reader
+WAIT = 10.0  # seconds to wait until one of them is free
 COLUMNS = "number, kind, at, body, hash"
-SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number"
+SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number LIMIT ?"
+SECRET = "role, subject, hash, label, created, made_by, used"
+CHANGE = "arena, role, subject, what, label, at, made_by"
+
+
+class Seats(Protocol):
+    """How many may have a connection at a time: a semaphore, or a lock where there is one."""
+
+    def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool: ...
+
+    def release(self) -> None: ...
 
 
 class SqlTransaction:
     def __init__(self, journal: SqlJournal, connection: Any, arena: str) -> None:
         self._journal, self._connection, self._arena = journal, connection, arena
+        self.last: Event | None = None  # that was read or appended
 
     def since(self, number: int) -> list[Event]:
-        return [log.read(*row) for row in self._journal.run(self._connection, SINCE, (self._arena, number))]
+        """The events after ``number``. ``RolledBack`` if the last known one is not there any more."""
+
+        def page(start: int) -> list[Event]:
+            rows = self._journal.run(self._connection, SINCE, (self._arena, start, PAGE_LOCKED))
+            return [log.read(*row) for row in rows]
+
+        events = list(self._journal.checked(self._arena, number, page, PAGE_LOCKED))
+        self.last = events[-1] if events else self.last
+        return events
 
     def append(self, events: Sequence[Event]) -> None:
-        rows = [(self._arena, event.number, event.kind, event.at, event.text, event.hash) for event in events]
-        self._journal.many(self._connection, f"INSERT INTO events (arena, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", rows)
+        self._journal.insert(self._connection, self._arena, events)
+        self.last = events[-1] if events else self.last
 
     def put_content(self, sha256: str, data: bytes) -> None:
         run = self._journal.run
@@ -41,31 +65,86 @@ class SqlSecrets:
     def __init__(self, journal: SqlJournal) -> None:
         self._journal = journal
 
-    def put(self, arena: str, secret: Secret) -> None:
-        self._journal.change(
-            "INSERT INTO secrets (arena, role, subject, hash) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (arena, role, subject) DO UPDATE SET hash = excluded.hash",
-            (arena, *secret),
-        )
+    def put(self, arena: str, secret: Secret, *, replace: bool = False) -> bool:
+        """Store a key. One of the same name is replaced, and is good for nothing. True if there was one. With
+        ``replace``, nothing is stored where there is none."""
+        run = self._journal.run
+        with self._journal._whole() as connection:
+            where = (arena, secret.role, secret.subject)
+            query = f"SELECT 1 FROM secrets WHERE arena = ? AND role = ? AND subject = ?{self._journal.for_update}"
+            known = run(connection, query, where)
+            if replace and not known:
+                return False
+            updates = ", ".join(f"{column} = excluded.{column}" for column in SECRET.split(", ")[2:])
+            run(
+                connection,
+                f"INSERT INTO secrets (arena, {SECRET}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+                f"ON CONFLICT (arena, role, subject) DO UPDATE SET {updates}",
+                (arena, *secret),
+            )
+            what = "rotated" if known else "made"
+            self._record(connection, KeyChange(*where, what, secret.label, secret.created, secret.made_by))
+        return bool(known)
 
     def get(self, arena: str, role: str, subject: str | None = None) -> list[Secret]:
         where, values = ("", ()) if subject is None else (" AND subject = ?", (subject,))
-        query = f"SELECT role, subject, hash FROM secrets WHERE arena = ? AND role = ?{where} ORDER BY subject"
+        query = f"SELECT {SECRET} FROM secrets WHERE arena = ? AND role = ?{where} ORDER BY subject"
         return [Secret(*row) for row in self._journal.query(query, (arena, role, *values))]
 
-    def remove(self, arena: str, role: str, subject: str) -> None:
-        self._journal.change("DELETE FROM secrets WHERE arena = ? AND role = ? AND subject = ?", (arena, role, subject))
+    def remove(self, arena: str, role: str, subject: str, *, at: str = "", made_by: str = "", keep_last: bool = False) -> bool:
+        """Revoke a key. False if there is none of this name. With ``keep_last`` the last one of its role is refused."""
+        run, journal = self._journal.run, self._journal
+        with journal._whole() as connection:
+            query = f"SELECT subject, label FROM secrets WHERE arena = ? AND role = ? ORDER BY subject{journal.for_update}"
+            there = dict(run(connection, query, (arena, role)))
+            if subject not in there:
+                return False
+            if keep_last and len(there) == 1:
+                raise Conflict(f"This is the last key of this role ({role}).")
+            run(connection, "DELETE FROM secrets WHERE arena = ? AND role = ? AND subject = ?", (arena, role, subject))
+            self._record(connection, KeyChange(arena, role, subject, "revoked", there[subject], at, made_by))
+        return True
+
+    def _record(self, connection: Any, change: KeyChange) -> None:
+        self._journal.run(connection, f"INSERT INTO key_changes ({CHANGE}) VALUES (?, ?, ?, ?, ?, ?, ?)", change)
+
+    def changes(self, arena: str, limit: int) -> list[KeyChange]:
+        """The last changes, the newest first; without raters who joined by a link, of whom there may be very many."""
+        others = "substr(made_by, 1, 5) <> 'link:'"
+        query = f"SELECT {CHANGE} FROM key_changes WHERE arena = ? AND {others} ORDER BY number DESC LIMIT ?"
+        return [KeyChange(*row) for row in self._journal.query(query, (arena, limit))]
+
+    def last_change(self, arena: str, role: str, subject: str) -> KeyChange | None:
+        query = f"SELECT {CHANGE} FROM key_changes WHERE arena = ? AND role = ? AND subject = ? ORDER BY number DESC LIMIT 1"
+        rows = self._journal.query(query, (arena, role, subject))
+        return KeyChange(*rows[0]) if rows else None
+
+    def ended(self) -> int:
+        """How many keys were ever revoked or replaced: another number, and keys that were good may not be so any more. A count,
+        not the last number: of two transactions the one with the higher number may be seen first."""
+        return int(self._journal.query("SELECT COUNT(*) FROM key_changes WHERE what IN ('revoked', 'rotated')")[0][0])
+
+    def note_used(self, used: Sequence[tuple[str, str, str, str]]) -> None:
+        """(arena, role, subject, at) of each."""
+        with self._journal._whole() as connection:
+            rows = [(at, arena, role, subject, at) for arena, role, subject, at in used]
+            statement = "UPDATE secrets SET used = ? WHERE arena = ? AND role = ? AND subject = ? AND used < ?"
+            connection.cursor().executemany(self._journal._statement(statement), rows)
 
 
 class SqlJournal(ABC):
     """The journal, but for how one connects, begins and names a value's place in a statement."""
 
     errors: tuple[type[Exception], ...]  # the database's own
+    one_lock = False  # a transaction on one arena holds up those on all others
+    for_update = ""  # at the end of a query in a transaction: nobody else changes these rows until it ends
 
     def __init__(self) -> None:
         self._free: list[Any] = []  # connections that nobody uses at the moment
         self._seats = threading.BoundedSemaphore(CONNECTIONS)
+        self._writing_seats: Seats = threading.BoundedSemaphore(WRITING)
         self._guard = threading.Lock()
+        self.heads = Heads()
         self.secrets = SqlSecrets(self)
 
     @abstractmethod
@@ -78,6 +157,10 @@ class SqlJournal(ABC):
     def _lock(self, connection: Any, arena: str) -> bool:
         """Nobody else appends to this arena until the transaction ends. False if there is no such arena."""
 
+    def _held(self, connection: Any) -> AbstractContextManager[Any]:
+        """Around a transaction that may think for a while between two statements."""
+        return nullcontext()
+
     @abstractmethod
     def _statement(self, statement: str) -> str: ...
 
@@ -85,18 +168,24 @@ class SqlJournal(ABC):
         cursor = connection.execute(self._statement(statement), values)
         return list(cursor.fetchall()) if cursor.description else []
 
-    def many(self, connection: Any, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        connection.cursor().executemany(self._statement(statement), rows)
+    def insert(self, connection: Any, arena: str, events: Sequence[Event]) -> None:
+        """Many rows in a statement: other threads run meanwhile, and a large import holds the lock for a short time only."""
+        for start in range(0, len(events), AT_ONCE):
+            rows = [(arena, e.number, e.kind, e.at, e.text, e.hash) for e in events[start : start + AT_ONCE]]
+            places = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows))
+            self.run(connection, f"INSERT INTO events (arena, {COLUMNS}) VALUES {places}", [cell for row in rows for cell in row])
+
+    def _usable(self, connection: Any) -> bool:
+        """Whether a connection that was free until now still leads to the database."""
+        return True
 
     @contextmanager
-    def borrowed(self) -> Iterator[Any]:
+    def borrowed(self, *, writing: bool = False) -> Iterator[Any]:
         """A connection for a moment. One that failed is not given back; the next who needs one makes a new one."""
-        with self._seats:
+        with self._seat(self._writing_seats if writing else self._seats):
             connection = None
             try:
-                with self._guard:
-                    connection = self._free.pop() if self._free else None
-                connection = self._open() if connection is None else connection
+                connection = self._take_free() or self._open()
                 yield connection
             except BaseException as error:
                 if connection is not None:
@@ -111,9 +200,27 @@ class SqlJournal(ABC):
                 self._free.append(connection)
 
     @contextmanager
+    def _seat(self, seats: Seats) -> Iterator[None]:
+        if not seats.acquire(timeout=WAIT):
+            raise Unavailable(f"All connections to the journal were in use for {WAIT:g} s.")
+        try:
+            yield
+        finally:
+            seats.release()
+
+    def _take_free(self) -> Any:
+        while True:
+            with self._guard:
+                connection = self._free.pop() if self._free else None
+            if connection is None or self._usable(connection):
+                return connection
+            with suppress(*self.errors):
+                connection.close()
+
+    @contextmanager
     def _whole(self) -> Iterator[Any]:
         """A transaction: all of it or nothing."""
-        with self.borrowed() as connection:
+        with self.borrowed(writing=True) as connection:
             self._begin(connection)
             yield connection
             self._commit(connection)
@@ -122,8 +229,11 @@ class SqlJournal(ABC):
         connection.commit()
 
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._whole() as connection:
-            return self.run(connection, statement, values)
+        with self.borrowed() as connection:
+            self._begin(connection)
+            rows = self.run(connection, statement, values)
+            self._commit(connection)
+            return rows
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> None:
         with self._whole() as connection:
@@ -132,12 +242,24 @@ class SqlJournal(ABC):
     @contextmanager
     def transaction(self, arena: str, new: ArenaRow | None = None) -> Iterator[SqlTransaction]:
         """Ours until it ends; durable when it ended without an error. ``new`` makes the arena in it."""
+        self.heads.of(arena)
         with self._whole() as connection:
             if new is not None:
                 self.run(connection, "INSERT INTO arenas (id, name, request, created) VALUES (?, ?, ?, ?)", new)
             if not self._lock(connection, arena):
+                self._not_lost(arena)
                 raise NotFound(f"There is no arena '{arena}'.")
-            yield SqlTransaction(self, connection, arena)
+            transaction = SqlTransaction(self, connection, arena)
+            with self._held(connection):
+                yield transaction
+        if transaction.last is not None:
+            self.heads.saw(arena, transaction.last)
+
+    def _not_lost(self, arena: str) -> None:
+        """Refuse to call an arena unknown whose events this process has seen."""
+        head = self.heads.of(arena)
+        if head.number:
+            raise self.heads.lost(arena, head, "the whole arena is missing")
 
     def arenas(self) -> list[ArenaRow]:
         return [ArenaRow(*row) for row in self.query("SELECT id, name, request, created FROM arenas ORDER BY created, id")]
@@ -145,17 +267,47 @@ class SqlJournal(ABC):
     def find(self, *, id: str | None = None, request: str | None = None) -> ArenaRow | None:
         column, value = ("id", id) if id is not None else ("request", request)
         rows = self.query(f"SELECT id, name, request, created FROM arenas WHERE {column} = ?", (value,))
+        if not rows and id is not None:
+            self._not_lost(id)
         return ArenaRow(*rows[0]) if rows else None
 
     def events(self, arena: str, since: int = 0, limit: int | None = None) -> list[Event]:
-        rows = self.query(SINCE, (arena, since)) if limit is None else self.query(f"{SINCE} LIMIT ?", (arena, since, limit))
-        return [log.read(*row) for row in rows]
+        if limit is None:
+            return list(self.stream(arena, since))
+        self.heads.of(arena)
+        return [log.read(*row) for row in self.query(SINCE, (arena, since, limit))]
 
     def stream(self, arena: str, since: int = 0) -> Iterator[Event]:
-        """All events from there on, page by page."""
-        while page := self.events(arena, since, PAGE):
-            yield from page
-            since = page[-1].number
+        """All events from there on, page by page. ``RolledBack`` if the last known one is not there any more."""
+
+        def page(start: int) -> list[Event]:
+            events = [log.read(*row) for row in self.query(SINCE, (arena, start, PAGE))]
+            if events:
+                self.heads.saw(arena, events[-1])
+            return events
+
+        return self.checked(arena, since, page, PAGE)
+
+    def checked(self, arena: str, since: int, read: Callable[[int], list[Event]], size: int) -> Iterator[Event]:
+        """The events after ``since``, read in pages of ``size`` from the last known event on, which must be there."""
+        head = self.heads.of(arena)  # before anything is read: what others commit meanwhile is not missed
+        start = min(since, head.number - 1) if head.number else since
+        while True:
+            page = read(start)
+            self.heads.check(arena, head, start, page)
+            yield from (event for event in page if event.number > since)
+            start = page[-1].number if page else start
+            if not page or (len(page) < size and start <= since):  # a damaged index may end early: else it is asked again
+                break
+        if start < head.number:
+            raise self.heads.lost(arena, head, f"the log ends with event {start}" if start else "the log is empty")
+
+    def newest(self, arena: str, least: int, before: int, limit: int, kind: str = "") -> list[Event]:
+        """The last events, newest first, from ``least`` on and before ``before``; of one kind, if it is given."""
+        which = " AND kind = ?" if kind else ""
+        query = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number >= ? AND number < ?{which} ORDER BY number DESC LIMIT ?"
+        values = (arena, least, before, *([kind] if kind else []), limit)
+        return [log.read(*row) for row in self.query(query, values)]
 
     def get_content(self, arena: str, sha256: str) -> bytes | None:
         rows = self.query("SELECT data FROM contents WHERE arena = ? AND sha256 = ?", (arena, sha256))
@@ -184,6 +336,23 @@ class SqlJournal(ABC):
 
     def drop_snapshots(self) -> None:
         self.change("DELETE FROM snapshots")
+
+    def beat(self, process: str, at: str) -> None:
+        """A durable write that changes no arena."""
+        self.change(
+            "INSERT INTO heartbeats (process, at) VALUES (?, ?) ON CONFLICT (process) DO UPDATE SET at = excluded.at",
+            (process, at),
+        )
+
+    def signing_key(self, fresh: str, at: str) -> str:
+        """The private key that signs heads of logs; ``fresh`` becomes it where there is none."""
+        known = self.query("SELECT private FROM signing_key")
+        if not known:
+            self.change(
+                "INSERT INTO signing_key (id, private, created) VALUES (1, ?, ?) ON CONFLICT (id) DO NOTHING", (fresh, at)
+            )
+            known = self.query("SELECT private FROM signing_key")
+        return str(known[0][0])
 
     def close(self) -> None:
         with self._guard:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from contextlib import suppress
 from typing import Any
 
-from multiduel.arena.errors import Unavailable
+from multiduel.arena.domain.errors import Unavailable
 from multiduel.arena.journal.migrations import statements
 from multiduel.arena.journal.sql import SqlJournal
 from multiduel.inputs import BadInput
 
-PATIENCE = 30.0  # seconds to wait for another process's transaction
+PATIENCE = 5.0  # seconds to wait for another process's transaction
+IMPATIENCE = 0.25  # the same, after one waited in vain: the rest are told at once
+
+
+class Connection(sqlite3.Connection):
+    file: tuple[int, int]  # the one that it opened; the path may lead to another by now
 
 
 class SqliteJournal(SqlJournal):
-    errors = (sqlite3.Error,)
+    errors = (sqlite3.Error, UnicodeDecodeError)  # the latter if a message of SQLite's names what is damaged
+    one_lock = True
 
     def __init__(self, path: str) -> None:
         super().__init__()
+        self._writing_seats = threading.Lock()  # SQLite has one writer at a time, and would have others sleep and ask again
+        self._blocked = False  # the last who wanted to write waited in vain
+        self._made = False  # the tables are there
         if path == ":memory:" or path.startswith("file:"):
             raise BadInput(f"A journal that loses nothing lies in a file. Got '{path}'.")
         self.path = os.path.abspath(path)
@@ -36,11 +46,35 @@ class SqliteJournal(SqlJournal):
                 raise  # locked, or the disk is full: later, perhaps
             raise BadInput(f"'{path}' cannot be used as a journal: {error.__cause__}.") from None
 
-    def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    def _open(self) -> Connection:
+        if not os.path.exists(self.path):  # SQLite would make an empty one
+            raise Unavailable(f"The journal's file '{self.path}' is gone. Nothing is written until it is back.")
+        connection = sqlite3.connect(
+            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=Connection
+        )
+        connection.file = self._file()
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        if self._made and connection.execute("PRAGMA user_version").fetchone() == (0,):
+            connection.close()
+            raise Unavailable(f"'{self.path}' was emptied: it has no tables any more. Nothing is written until it is back.")
         return connection
+
+    def _file(self) -> tuple[int, int]:
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return (0, 0)
+        return (found.st_dev, found.st_ino)
+
+    def _usable(self, connection: Connection) -> bool:
+        """A file that was replaced is not read or written any more: what is written to it nobody finds again."""
+        return connection.file == self._file()
+
+    def _commit(self, connection: Connection) -> None:
+        super()._commit(connection)
+        if not self._usable(connection):
+            raise sqlite3.OperationalError("the journal's file was replaced meanwhile")
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
         mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
@@ -51,10 +85,12 @@ class SqliteJournal(SqlJournal):
         (others,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if present == 0 and others:
             raise BadInput(f"'{self.path}' is another program's database.")
-        for version, statement in statements("sqlite", present):
-            connection.execute(statement)
+        for version, some in statements("sqlite", range(1, present + 1)):
+            for statement in some:
+                connection.execute(statement)
             connection.execute(f"PRAGMA user_version={version}")
         connection.execute("COMMIT")
+        self._made = True
 
     def query(self, statement: str, values: Any = ()) -> list[Any]:
         """Reading needs no lock: a statement sees the last commit."""
@@ -62,7 +98,14 @@ class SqliteJournal(SqlJournal):
             return self.run(connection, statement, values)
 
     def _begin(self, connection: sqlite3.Connection) -> None:
-        connection.execute("BEGIN IMMEDIATE")
+        """Lock the file. SQLite knows no way to take a lock over from a process that stalls: all that wait are told soon."""
+        connection.execute(f"PRAGMA busy_timeout={1000 * (IMPATIENCE if self._blocked else PATIENCE):.0f}")
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            self._blocked = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            raise
+        self._blocked = False
 
     def _lock(self, connection: sqlite3.Connection, arena: str) -> bool:
         return bool(self.run(connection, "SELECT 1 FROM arenas WHERE id = ?", (arena,)))  # the whole file is locked already

@@ -16,11 +16,12 @@ import numpy as np
 
 from multiduel import theory
 from multiduel.arrays import Floats
+from multiduel.display.tables import number
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper.panels import ALPHA_READINGS, LONG, MULTI, MULTI_READINGS, SLATE_SIZES, TWO, generated, short, title
 from multiduel.lab.paper.verdicts import VACUOUS, Claim, Comparison, Topic, claim, comparison
 from multiduel.lab.results import Line, Panel
-from multiduel.lab.statistics import Estimate, Statistic, estimate, mean, number, ratio, variance, wins
+from multiduel.lab.statistics import Estimate, Statistic, estimate, mean, ratio, variance, wins
 
 HALF = (0.4, 0.6)  # "about half"
 BELOW = (-math.inf, 1.0)
@@ -290,8 +291,7 @@ def _bounds(panels: Panels, id: str, names: Iterable[str], theorem: Theorem, rea
         line = panel.line(id)
         topic = _topic(panel, id, f"{line.label} / its bound", reading)
         if math.isinf(bound.raw):
-            why = bound.notes[-2]  # the last one says that it is above T D_max
-            nothing = comparison(topic, Estimate(0.0, -math.inf, math.inf, line.result.runs), BELOW, why)
+            nothing = comparison(topic, Estimate(0.0, -math.inf, math.inf, line.result.runs), BELOW, bound.why_infinite)
             comparisons.append(dataclasses.replace(nothing, wanted="a finite bound", outcome=VACUOUS))
             continue
         measured = estimate(line.final)

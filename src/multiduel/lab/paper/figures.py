@@ -1,34 +1,32 @@
 """The figures of the report: regret over rounds, its distribution, regret against m, cost per round.
 
-An algorithm has one colour and one shape in all figures. Rivals that are not in the paper are dashed. Algorithms that are told
-their horizon are drawn as points, a run each, joined by a line; others have a few open shapes on a smooth one. Bands are 95%
+An algorithm has one colour and one marker in all figures. Rivals that are not in the paper are dashed. Bands and bars are 95%
 intervals of the mean, Student's t.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from multiduel.arrays import Floats
-from multiduel.engine.figures import STYLE, Picture, plain, plain_ticks, small_multiples
-from multiduel.engine.looks import look, places_of_shapes
-from multiduel.engine.registry import find
+from multiduel.arrays import Floats, Ints
+from multiduel.display.line_styles import line_style
+from multiduel.display.regret_figures import Subplot, figure_style, plain, plain_ticks, small_multiples
+from multiduel.display.tables import number
+from multiduel.engine.registry.registry import find
+from multiduel.engine.simulation.result import mean_interval
 from multiduel.files import whole_file
 from multiduel.lab.paper.panels import short, title
 from multiduel.lab.results import Line, Panel
-from multiduel.lab.statistics import band, estimate, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 OURS = ("multi-sbm-feedback", "doubler-bai", "multi-rucb")  # thicker
-DASH: dict[str, Any] = {"rmed1": (0, (5, 1.6)), "due-duel": (0, (3, 1))}
 MARKERS = "osD^vP"
 DECADES = 2  # of rounds on a logarithmic axis: before, all curves of a panel are one
 NARROW = "-narrow"  # after the name of a figure for narrow screens
@@ -40,7 +38,7 @@ def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     png, svg = paths = [folder / f"{name}.png", folder / f"{name}.svg"]
-    with _style():
+    with figure_style():
         picture = figure()
         picture.set_dpi(160)
         if name.endswith(NARROW):  # only for the page
@@ -55,16 +53,6 @@ def save(figure: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
     return paths
 
 
-@contextmanager
-def _style() -> Iterator[None]:
-    import matplotlib as mpl
-
-    with mpl.rc_context():
-        mpl.rcdefaults()  # the same figure on every machine
-        mpl.rcParams.update({**STYLE, "font.family": "DejaVu Sans"})
-        yield
-
-
 def _grid(count: int, *, columns: int, height: float, width: float = 3.6) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure
 
@@ -74,50 +62,22 @@ def _grid(count: int, *, columns: int, height: float, width: float = 3.6) -> tup
     return figure, list(np.ravel(figure.subplots(rows, columns, squeeze=False)))[:count]
 
 
-def regret(panels: Sequence[Panel], scale: str = "log", columns: int = 3, decades: int = DECADES) -> Figure:
-    """Mean regret over rounds, a panel per problem, one legend for all."""
-    figure, places = _grid(len(panels), columns=columns, height=2.9)
-    for axes, panel in zip(places, panels, strict=True):
-        _regret_panel(axes, panel, scale, decades)
-    for place, axes in enumerate(places):
-        axes.set_ylabel("cumulative regret" if place % columns == 0 else "")
-        axes.set_xlabel("round" if place >= len(places) - columns else "")
-    _legend(figure, panels)
-    return figure
-
-
-def narrow_regret(panels: Sequence[Panel], scale: str = "log") -> Figure:
-    """The same in one column, to be read on a narrow screen: names at the lines' ends instead of a legend far below."""
-    pictures = []
-    for panel in panels:
-        contenders = panel.experiment.contenders
-        names, rivals = [each.label for each in contenders], [each.rival for each in contenders]
-        pictures.append(Picture([line.result for line in panel.lines], title(panel), names, rivals))
-    return small_multiples(pictures, scale=scale, columns=1, high=3.4)  # type: ignore[return-value]
-
-
-def _regret_panel(axes: Axes, panel: Panel, scale: str, decades: int) -> None:
-    for line in panel.lines:
-        rounds, mean = line.result.checkpoints, line.regret.mean(axis=0)
-        low, high = band(line.regret)
-        floor = max(float(mean[mean > 0].min(initial=np.inf)) / 3, 1e-3) if scale == "log" and (mean > 0).any() else 0.0
-        shown = np.where(mean > 0, mean, np.nan) if scale == "log" else mean
-        axes.plot(rounds, shown, **_look(line), **_shapes(panel, line, scale, decades))
-        axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.16, linewidth=0)
-    _title(axes, panel)
-    axes.set_axisbelow(True)
-    axes.grid(which="major", color="0.92", linewidth=0.6)
-    axes.margins(x=0)
-    if scale == "log":
-        axes.set(xscale="log", yscale="log")
-        axes.minorticks_off()  # a label's place is kept for each of hundreds: they took longer to draw than all curves
-        # before, everyone is still guessing
-        begin = max(panel.experiment.horizon / 10**decades, float(panel.experiment.marks()[0]))
-        seen = [line.regret[:, line.result.checkpoints >= begin].mean(axis=0)[0] for line in panel.lines]
-        axes.set(xlim=(begin, panel.experiment.horizon), ylim=(max(min(seen), float(np.median(seen)) / 8) * 0.8, None))
-    else:
-        _crop(axes, panel)
-        axes.ticklabel_format(axis="both", style="sci", scilimits=(-3, 4), useMathText=True)
+def regret(
+    panels: Sequence[Panel], scale: str = "log", columns: int = 3, decades: int = DECADES, *, narrow: bool = False
+) -> Figure:
+    """Mean regret over rounds, a panel per problem, one legend for all; or ``narrow``, in one column, to be read on a narrow
+    screen, with names at the lines' ends instead of a legend far below."""
+    subplots = [Subplot(panel.curves(OURS), title(panel), panel.experiment.regret) for panel in panels]
+    options: dict[str, Any] = {"scale": scale, "decades": decades, "crop": True}
+    if narrow:
+        return small_multiples(subplots, columns=1, high=3.4, **options)  # type: ignore[return-value]
+    runs = max(line.result.runs for panel in panels for line in panel.lines)
+    most = max(panel.experiment.horizon for panel in panels)
+    legend = (
+        f"mean of {runs} runs, 95% band, T = {most:,}\n"
+        "thick: the paper's algorithms; dashed: rivals it does not have; filled markers: a run per point, told that it ends there"
+    )
+    return small_multiples(subplots, columns=columns, wide=3.6, high=2.9, legend=legend, **options)  # type: ignore[return-value]
 
 
 def _title(axes: Axes, panel: Panel) -> None:
@@ -125,72 +85,16 @@ def _title(axes: Axes, panel: Panel) -> None:
     axes.set_title(text, fontsize=9 if len(text) < 39 else 7.5)
 
 
-def _crop(axes: Axes, panel: Panel) -> None:
-    """From 0; and where one curve is far above all others, only as high as those, with its end in words."""
-    ends = sorted((float(line.final.mean()), line.label) for line in panel.lines)
-    axes.set_ylim(bottom=0)
-    if len(ends) > 1 and ends[-1][0] > 5 * ends[-2][0] > 0:
-        axes.set_ylim(0, 1.35 * ends[-2][0])
-        words = f"{ends[-1][1]} goes on to {number(ends[-1][0])}"
-        axes.text(0.98, 0.97, words, transform=axes.transAxes, ha="right", va="top", fontsize=7.5, color="0.3")
-
-
-def _look(line: Line) -> dict[str, Any]:
-    policy = line.contender.policy
-    return {
-        "color": _colour(line),
-        "linestyle": DASH.get(policy, "--") if line.contender.rival else "-",
-        "linewidth": 2.1 if policy in OURS else 1.3,
-        "zorder": 4 if policy in OURS else 3,
-    }
-
-
-def _shapes(panel: Panel, line: Line, scale: str, decades: int) -> dict[str, Any]:
-    """Points where each is a run of its own; else a few shapes, at other places for other algorithms."""
-    shape = {"marker": look(line.contender.policy).shape, "markersize": 3.6}
-    if panel.experiment.plays_again(line.contender):
-        return shape
-    begin = panel.experiment.horizon / 10**decades if scale == "log" else 0
-    places = places_of_shapes(line.result.checkpoints, begin, scale, sum(map(ord, line.contender.policy)) % 10 / 10.0)
-    return {**shape, "markevery": places, "markerfacecolor": "white", "markersize": 4.2}
-
-
 def _colour(line: Line) -> str:
-    return look(line.contender.policy).colour
+    return line_style(line.contender.policy).colour
 
 
-def _legend(figure: Figure, panels: Sequence[Panel]) -> None:
-    from matplotlib.lines import Line2D
-
-    runs = max(line.result.runs for panel in panels for line in panel.lines)
-    handles = []
-    for panel, line in _in_order_of_ends(panels):
-        fewer = "" if line.result.runs == runs else f" ({line.result.runs} runs)"
-        style = {**_look(line), "marker": look(line.contender.policy).shape, "markersize": 4.2}
-        if not panel.experiment.plays_again(line.contender):
-            style["markerfacecolor"] = "white"
-        handles.append(Line2D([], [], label=line.label + fewer, **style))
-    most = max(panel.experiment.horizon for panel in panels)
-    text = (
-        f"from the highest end to the lowest, column by column; mean of {runs} runs, 95% band, T = {most:,}\n"
-        "thick: the paper's algorithms; dashed: rivals it does not have; filled shapes: a run per point, told that it ends there"
-    )
-    figure.legend(
-        handles=handles, loc="outside lower center", ncols=4 if figure.get_figwidth() > 9 else 3, frameon=False, title=text,
-        title_fontsize=8, fontsize=9, handlelength=3.2,
-    )  # fmt: skip
-
-
-def _in_order_of_ends(panels: Sequence[Panel]) -> list[tuple[Panel, Line]]:
-    """Each contender once, by where its curve ends among the others, highest first: the mean over panels."""
-    first: dict[str, tuple[Panel, Line]] = {}
-    places: dict[str, list[float]] = {}
-    for panel in panels:
-        ordered = sorted(panel.lines, key=lambda line: -float(line.final.mean()))
-        for place, line in enumerate(ordered):
-            first.setdefault(line.id, (panel, line))
-            places.setdefault(line.id, []).append(place / len(ordered))
-    return [first[id] for id in sorted(places, key=lambda id: float(np.mean(places[id])))]
+def _band(axes: Axes, line: Line, rounds: Ints, values: Floats) -> None:
+    """Draw the interval of the mean of runs x rounds; of what is far below 0 on a logarithmic axis, only the axis's part."""
+    if len(values) > 1:
+        low, high = mean_interval(values)
+        floor = max(float(low[low > 0].min(initial=np.inf)) / 3, 1e-3) if (low > 0).any() else 1e-3
+        axes.fill_between(rounds, low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.18, linewidth=0)
 
 
 def bounds(rows: Sequence[tuple[Panel, str, Floats, float]], columns: int = 2) -> Figure:
@@ -199,19 +103,16 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]], columns: int = 2) -
     figure, places = _grid(2 * len(rows), columns=columns, height=3.0, width=4.6)
     for row, (panel, id, limits, worst) in enumerate(rows):
         line, (above, below) = panel.line(id), places[2 * row : 2 * row + 2]
-        style: dict[str, Any] = {"marker": look(line.contender.policy).shape, "color": _colour(line), "label": line.label}
+        style: dict[str, Any] = {"marker": line_style(line.contender.policy).marker, "color": _colour(line), "label": line.label}
         rounds, middle = line.result.checkpoints, line.regret.mean(axis=0)
-        low, high = band(line.regret)
-        above.fill_between(rounds, low, high, color=_colour(line), alpha=0.2, linewidth=0)
+        _band(above, line, rounds, line.regret)
         above.plot(rounds, middle, **style)
         above.plot(rounds, limits, color="black", linestyle="--", linewidth=1.2, label="the theorem's bound")
         above.plot(rounds, worst * rounds, color="0.55", linestyle=":", linewidth=1.2, label="T D_max, any play's")
         above.set(xscale="log", yscale="log", xlabel="T", ylabel="regret", title=short(panel))
         steps = np.diff(np.log(rounds))
         growth = np.diff(line.regret, axis=1) / steps
-        low, high = band(growth)
-        floor = max(float(low[low > 0].min(initial=np.inf)) / 3, 1e-3) if (low > 0).any() else 1e-3
-        below.fill_between(rounds[1:], low.clip(floor), high.clip(floor), color=_colour(line), alpha=0.2, linewidth=0)
+        _band(below, line, rounds[1:], growth)
         below.plot(rounds[1:], growth.mean(axis=0), **style)
         below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
         below.set(xscale="log", yscale="log", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
@@ -264,12 +165,12 @@ def slate_sizes(panels: Sequence[Panel], columns: int = 2) -> Figure:
             groups.setdefault(find(line.contender.policy).title + params, []).append(line)
         for group, (name, lines) in enumerate(groups.items()):
             sizes = [line.result.slate_size for line in lines]
-            values = [estimate(line.final) for line in lines]
-            middle = np.array([value.value for value in values])
-            ends = np.abs(np.array([[v.value - v.low for v in values], [v.high - v.value for v in values]]))
+            shown = [line.summary for line in lines]
+            middle = np.array([each.mean for each in shown])
+            ends = np.abs(np.array([each.interval or (each.mean, each.mean) for each in shown]).T - middle)
             varied = bool(lines[0].contender.params)
             axes.errorbar(
-                sizes, middle, yerr=np.where(np.isfinite(ends), ends, 0), label=name, capsize=2.5, linewidth=1.5, markersize=5,
+                sizes, middle, yerr=ends, label=name, capsize=2.5, linewidth=1.5, markersize=5,
                 color=_colour(lines[0]), marker=MARKERS[group % len(MARKERS)],
                 linestyle="--" if varied else "-", markerfacecolor="white" if varied else None,
             )  # fmt: skip
@@ -283,7 +184,7 @@ def slate_sizes(panels: Sequence[Panel], columns: int = 2) -> Figure:
     handles, labels = places[0].get_legend_handles_labels()
     runs = panels[0].results[0].runs
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=2 * columns, frameon=False,
+        handles, labels, loc="outside lower center", ncols=2 * min(columns, len(panels)), frameon=False,
         title=f"mean of {runs} runs, 95% interval", title_fontsize=8,
     )  # fmt: skip
     return figure

@@ -6,18 +6,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from multiduel.engine.registry import find
+from multiduel.display.documents import Block, Fold, Heading, Picture, Text, markdown, page
+from multiduel.display.regret_tables import INTERVAL, regret_table
+from multiduel.display.tables import Table, between, number
+from multiduel.engine.registry.registry import find
 from multiduel.files import write_whole
-from multiduel.lab import statistics
-from multiduel.lab.document import Block, Fold, Heading, Picture, Table, Text, markdown, page
 from multiduel.lab.paper import agreement, joint
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.figures import NARROW, nanoseconds
 from multiduel.lab.paper.panels import MULTI, TWO, generated, title
 from multiduel.lab.paper.stand_in import LABEL as GENERATED
-from multiduel.lab.paper.verdicts import Claim, Comparison
+from multiduel.lab.paper.verdicts import FAILS, HOLDS, OPEN, VACUOUS, Claim, Comparison
 from multiduel.lab.results import Panel
-from multiduel.lab.statistics import FEWEST_RUNS, estimate, estimate_variance, number
+from multiduel.lab.statistics import FEWEST_RUNS, estimate_variance
 from multiduel.theory import komiyama_lower_bound
 
 HEADING = "Dueling Bandits: From Two-dueling to Multi-dueling, reproduced"
@@ -34,6 +35,8 @@ CAPTIONS = {
     "bounds": "Theorems 1 and 3 where they bite: regret with the bound, and growth per ln T in each decade.",
     "cost": "What a round costs to simulate. Algorithms that commit to a slate for long are played in one step.",
 }
+NUMBERS = ("name", "m", "runs", "mean", "interval", "std", "median", "spread", "winner")
+MARKS = {HOLDS: "good", FAILS: "bad", OPEN: "dim", VACUOUS: "dim"}
 JOINT_SHOWN = 12  # joint settings in the folded table
 FEW = 4  # statements that a sentence can list
 
@@ -83,6 +86,7 @@ def _blocks(
         Fold("Regret against the slate size", pictures("slate-sizes")),
         *(block for claim in claims for block in _claim(claim)),
         Heading("All numbers"),
+        Text(f"Intervals of means: {INTERVAL}."),
         *(block for panel in shown for block in _numbers(panel)),
         Fold("The problems", _problems(panels)),
         Heading("Time"),
@@ -124,13 +128,13 @@ def _verdicts(claims: Sequence[Claim]) -> list[Block]:
     return [
         Heading("Claims"),
         Text(f"Of {len(claims)} claims, as published: {', '.join(f'{count} {word}' for word, count in tally.most_common())}."),
-        Table(("claim", "as published", "in a sentence"), [(c.statement, c.line, c.why) for c in claims]),
+        Table(("claim", "as published", "in a sentence"), [(c.statement, c.line, c.why) for c in claims], marks=MARKS),
         Text(
             "Numbers are ratios, from the smallest to the largest of the panels. A comparison **holds** if it is where the claim "
             "wants it and **fails** if it is elsewhere, each at 5%, adjusted by Holm's method over the comparisons of the claim; "
             f"else, and with fewer than {FEWEST_RUNS} runs, it is **open**. A panel holds if all its comparisons do; a claim "
             "fails if one of them does. A bound is **vacuous** where it exceeds T D_max, which any play stays within. "
-            "Intervals: 95%, studentised bootstrap."
+            "Intervals of ratios: 95%, studentised bootstrap."
         ),
     ]
 
@@ -142,8 +146,8 @@ def _readings(panels: Mapping[str, Panel], claims: Sequence[Claim]) -> list[Bloc
             "What the paper leaves open was varied. First one choice at a time: a setting is named if every comparison tried "
             "with it holds; it concerns the algorithm it is of, so that a claim about several rivals may need several at once."
         ),
-        Table(("claim", "as published", "right with"), agreement.answers(claims)),
-        Table(("claim", "reading", "verdict"), each, folded=f"Claim by reading: {len(each)} verdicts"),
+        Table(("claim", "as published", "right with"), agreement.answers(claims), marks=MARKS),
+        Table(("claim", "reading", "verdict"), each, folded=f"Claim by reading: {len(each)} verdicts", marks=MARKS),
         *(block for search in joint.searches(panels) for block in _jointly(search)),
     ]
     rows = agreement.variances(panels)
@@ -224,13 +228,13 @@ def _claim(claim: Claim) -> list[Block]:
     return [
         Fold(
             f"{claim.statement.rstrip('.')}: {claim.line.partition(': ')[2]}; {len(rows)} comparisons",
-            [Text(claim.test), Table(head, rows, numeric=(3, 4, 5))],
+            [Text(claim.test), Table(head, rows, numeric=(3, 4, 5), marks=MARKS)],
         )
     ]
 
 
 def _interval(c: Comparison) -> str:
-    return "-" if c.low is None or c.high is None else f"{number(c.low)} to {number(c.high)}"
+    return between(None if c.low is None or c.high is None else (c.low, c.high))
 
 
 def _variances(panels: Mapping[str, Panel]) -> list[Block]:
@@ -238,12 +242,20 @@ def _variances(panels: Mapping[str, Panel]) -> list[Block]:
     for name, published in PUBLISHED_VARIANCE.items():
         for line in panels[name].lines if name in panels else ():
             if line.id in published and line.result.runs > 1:
-                ours = estimate_variance(line.final)
+                ours, shown = estimate_variance(line.final), line.summary
                 theirs = "-" if generated(panels[name].experiment) else number(published[line.id])
                 known = ours.high < 100.0 * ours.value  # else a few runs are so far off that none can say
-                between = f"{number(ours.low)} to {number(ours.high)}" if known else f"above {number(ours.low)}"
-                cells = (number(ours.value), between, theirs)
-                rows.append((title(panels[name]), line.label, str(line.result.runs), *cells, str(estimate(line.final))))
+                interval = between((ours.low, ours.high)) if known else f"above {number(ours.low)}"
+                cells = (number(ours.value), interval, theirs)
+                rows.append(
+                    (
+                        title(panels[name]),
+                        line.label,
+                        str(line.result.runs),
+                        *cells,
+                        f"{number(shown.mean)} ({between(shown.interval)})",
+                    )
+                )
     head = ("panel", "algorithm", "runs", "variance", "95% interval", "published", "mean regret (95% interval)")
     made_up = any(generated(panels[name].experiment) for name in PUBLISHED_VARIANCE if name in panels)
     nothing = " Generated rankers have no published variance." if made_up else ""
@@ -254,18 +266,8 @@ def _variances(panels: Mapping[str, Panel]) -> list[Block]:
 
 
 def _numbers(panel: Panel) -> list[Block]:
-    rows = []
-    for line in sorted(panel.lines, key=lambda line: float(line.final.mean())):
-        final = line.final
-        low, _, middle, _, high = statistics.quantiles(final)
-        share = float((line.result.recommended == panel.problem.winner).mean())
-        mean = estimate(final)
-        between = f"{number(mean.low)} to {number(mean.high)}"
-        cells = (number(mean.value), between, number(middle), f"{number(low)} to {number(high)}")
-        spread = number(float(final.std(ddof=1))) if len(final) > 1 else "-"
-        rows.append((line.label, str(line.result.slate_size), str(len(final)), *cells, spread, f"{share:.0%}"))
-    head = ("algorithm", "m", "runs", "mean regret", "95% interval", "median", "5% to 95%", "std", "winner found")
-    return [Table(head, rows, numeric=range(1, 9), folded=title(panel))]
+    summaries = sorted((line.summary for line in panel.lines), key=lambda summary: summary.mean)
+    return [regret_table(summaries, NUMBERS, name="algorithm", folded=title(panel))]
 
 
 def _problems(panels: Mapping[str, Panel]) -> list[Block]:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from multiduel.engine import figures
+from multiduel.display import regret_figures
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput, cores
-from multiduel.lab import ahead, experiment, results, runner
+from multiduel.lab import compile_ahead, experiment, results, runner
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
 from multiduel.lab.paper.drawing import Drawing
@@ -52,7 +52,7 @@ def paper(
     ``say`` is told a line about each experiment as it is finished.
     """
     start = time.monotonic()
-    figures.check("regret.png")
+    regret_figures.check("regret.png")
     if mslr:
         if data or matrix:
             raise BadInput("'--mslr' makes the matrix that '--data' and '--matrix' would name. Give one or the other.")
@@ -66,7 +66,7 @@ def paper(
     measured: dict[str, Panel] = {}
     seconds = {}
     at_work = cores(threads, of="paper")
-    helped = ahead.compiling(experiments, at_work if cluster is None else 1)
+    helped = compile_ahead.compiling(experiments, at_work if cluster is None else 1)
     with helped, Drawing(out / "figures", at_work) as drawing:
         playable = [panels.with_problem(plan, folder) for plan in experiments]  # rankers are made while the other core compiles
         for plan, problem in playable:

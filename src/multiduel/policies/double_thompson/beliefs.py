@@ -14,8 +14,15 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter
 from multiduel.kernels.random import beta, uniform
+
+LAZY, DIRECT = 0, 1
+DRAWS = Parameter(  # of every policy that samples from these beliefs
+    meaning="draw only what decides (same law, far fewer draws), or everything", choices={"lazy": LAZY, "direct": DIRECT}
+)
+LAZY_EXCEPTIONS = {"naive-oracle": "draws are lazy: the oracle's law, not its draws (draws=direct has them; both are tested)"}
 
 MANY = 1e8  # duels of a pair
 DIRTY = -2.0  # below every threshold: the row must be looked at again
@@ -42,7 +49,7 @@ def fresh_beliefs(n_arms: int) -> Beliefs:
     return Beliefs(W, Z, above, log_above, log_above.sum(axis=1), up, wake)
 
 
-def sound_beliefs(beliefs: Beliefs) -> dict[str, Any]:
+def valid_beliefs(beliefs: Beliefs) -> dict[str, Any]:
     """Chances are those of W, if not to the last bit: a draw given its side of 1/2 must not wait for what never comes."""
     W, K = beliefs.W, len(beliefs.up)
     N = W + W.T

@@ -36,14 +36,21 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.batches import Batches, drop_members, merge_in_pairs, merge_with_next, shuffle_into_batches, sound_batches
+from multiduel.kernels.batches import Batches, drop_members, merge_in_pairs, merge_with_next, shuffle_into_batches, valid_batches
 from multiduel.kernels.choice import argmax
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import beta, uniform
-from multiduel.policies.double_thompson.beliefs import Beliefs, fresh_beliefs, sound_beliefs, update
-
-LAZY, DIRECT = 0, 1
+from multiduel.policies.double_thompson.beliefs import (
+    DIRECT,
+    DRAWS,
+    LAZY,
+    LAZY_EXCEPTIONS,
+    Beliefs,
+    fresh_beliefs,
+    update,
+    valid_beliefs,
+)
 
 
 class Params(NamedTuple):
@@ -60,17 +67,17 @@ class State(NamedTuple):
     score: Floats  # f8[K]  scratch: sampled duels won, by place in the batch
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     batches = shuffle_into_batches(n_arms, params.batch_size, rng)
     return State(fresh_beliefs(n_arms), batches, np.zeros(n_arms, np.int64), np.zeros(n_arms))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     return {
-        "beliefs": sound_beliefs(state.beliefs),
-        "batches": sound_batches(state.batches),
+        "beliefs": valid_beliefs(state.beliefs),
+        "batches": valid_batches(state.batches),
         "drop": validity.SCRATCH,
         "score": validity.SCRATCH,
     }
@@ -108,8 +115,8 @@ def sampled_winner(params: Params, beliefs: Beliefs, members: Ints, score: Float
     return argmax(score[:n], rng)
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     beliefs, batches = state.beliefs, state.batches
     W = beliefs.W
     if batches.tally[0] == 1 and batches.size[0] == 1:  # one arm is left, for good
@@ -138,14 +145,14 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return min(n, 2), 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     if slate.shape[0] == 2 and wins[0, 1] + wins[1, 0] > 0.0:
         update(state.beliefs, slate[0], slate[1], wins[0, 1], wins[1, 0])
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     """Of the arms that are left, the one most likely to win all its duels."""
     batches, log_row = state.batches, state.beliefs.log_row
     best = batches.arms[batches.first[0]]
@@ -168,10 +175,7 @@ SPEC = PolicySpec(
         "alpha": Parameter(meaning="width of the confidence bounds; the theorem needs more than 1/2", above=0.0),
         "batch_size": Parameter(meaning="arms in a batch, about", at_least=2),
         "C": Parameter(meaning="rounds added to the time in the bounds: more is more careful", at_least=1.0),
-        "draws": Parameter(
-            meaning="draw only what decides (same law, far fewer draws), or everything",
-            choices={"lazy": LAZY, "direct": DIRECT},
-        ),
+        "draws": DRAWS,
     },
-    exceptions={"naive-oracle": "draws are lazy: the oracle's law, not its draws (draws=direct has them; both are tested)"},
+    exceptions=LAZY_EXCEPTIONS,
 )

@@ -14,19 +14,11 @@ import math
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import argmax
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.kernels.random import below, beta, uniform
-from multiduel.policies.double_thompson.beliefs import (
-    Beliefs,
-    draw_above_half,
-    draw_theta,
-    refresh,
-    update,
-)
+from multiduel.policies.double_thompson.beliefs import DIRECT, Beliefs, draw_above_half, draw_theta, refresh
 from multiduel.policies.double_thompson.scores import NONE, DoubleThompson, best_of_C, best_score, least_regret
-
-LAZY, DIRECT = 0, 1
 
 
 @kernel
@@ -66,14 +58,6 @@ def pair(slate: Ints, first: int, other: int) -> tuple[int, int]:
         return 1, 1
     slate[1] = other
     return 2, 1
-
-
-@kernel
-def hear(state: DoubleThompson, slate: Ints, wins: Floats) -> None:
-    """What came of a pair."""
-    if slate.shape[0] == 2 and wins[0, 1] + wins[1, 0] > 0.0:
-        update(state.beliefs, slate[0], slate[1], wins[0, 1], wins[1, 0])
-        state.loud[0] = NONE
 
 
 # Quiet rounds

@@ -10,10 +10,10 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import argmax
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.confidence import kl
-from multiduel.kernels.dispatch import kernel
 from multiduel.kernels.random import below
-from multiduel.policies.double_thompson.beliefs import Beliefs, fresh_beliefs, sound_beliefs
+from multiduel.policies.double_thompson.beliefs import Beliefs, fresh_beliefs, valid_beliefs
 
 NONE = -1
 
@@ -38,9 +38,9 @@ def fresh_double_thompson(n_arms: int) -> DoubleThompson:
     )
 
 
-def sound_double_thompson(state: DoubleThompson) -> dict[str, Any]:
+def valid_double_thompson(state: DoubleThompson) -> dict[str, Any]:
     return {
-        "beliefs": sound_beliefs(state.beliefs),
+        "beliefs": valid_beliefs(state.beliefs),
         "sample": validity.SCRATCH,
         "score": validity.SCRATCH,
         "values": validity.SCRATCH,

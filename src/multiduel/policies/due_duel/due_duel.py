@@ -46,8 +46,8 @@ from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.choice import random_order
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
 from multiduel.policies.due_duel.due_times import cross, look_at
 from multiduel.policies.due_duel.state import ALL, NOTHING, PART, STEP, State, empty, soundness
@@ -59,13 +59,13 @@ class Params(NamedTuple):
     edge: float = 16.0  # g: an opponent other than the leader must refute that much faster
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return empty(random_order(n_arms, rng))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     return soundness(state)
 
 
@@ -97,8 +97,8 @@ def put(first: Ints, when: Floats, count: int, most: int, arm: int, value: float
     return min(count + 1, most)
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     order, due, known, first, when = state.order, state.due, state.known, state.first, state.when
     m = params.slate_size
     log_t = math.log(float(round))
@@ -157,8 +157,8 @@ def ahead(i: int, j: int, I: Floats, lot: Ints) -> bool:
     return I[i] < I[j] or (I[i] == I[j] and lot[i] < lot[j])
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     D, N, E, I, most_E, most_N = state.D, state.N, state.E, state.I, state.most_E, state.most_N
     order, place, lot, ring, home = state.order, state.place, state.lot, state.ring, state.home
     gain, known = state.gain, state.known
@@ -213,8 +213,8 @@ def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wi
             known[arm] = NOTHING  # others are above it now
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return state.order[0]
 
 

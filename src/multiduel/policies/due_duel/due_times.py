@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.policies.due_duel.state import ALL, AT_ONCE, NOTHING, PART, SINGLE, SUMS, State
 
 LOG_2 = math.log(2.0)

@@ -1,4 +1,4 @@
-"""What CW-RMED and ECW-RMED share: pairs that must be drawn, sweeps over a list of pairs, when a winner is certain."""
+"""What CW-RMED and ECW-RMED keep of all pairs: which must be drawn, which are swept over, when a winner is certain."""
 
 from __future__ import annotations
 
@@ -8,40 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.choice import argmax, argmin, largest, random_order
-from multiduel.kernels.contract import Parameter
-from multiduel.kernels.dispatch import generic, kernel
-from multiduel.kernels.quiet import quiet_through
-from multiduel.policies.rmed.divergence import Duels, no_duels, record
+from multiduel.kernels import validity
+from multiduel.kernels.choice import random_order
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.policies.rmed.divergence import Duels, no_duels, record, valid_duels
+from multiduel.policies.rmed.forced_draws import draws_due, lnln
+from multiduel.policies.rmed.linear_programme import Programme, room_for_programme
 
 PLAYED, LISTED, NEXT, HEAD, WAITING, STEP, SEEN = 0, 1, 2, 3, 4, 5, 6  # places in `place`
-
-
-PARAMETERS = {
-    "alpha": Parameter(meaning="every pair is drawn at least alpha sqrt(ln t) times", above=0.0),
-    "beta": Parameter(meaning="a pair is drawn as long as its share is within beta / ln ln t of 1/2", at_least=0.0),
-}
-
-
-@generic
-def rates(params: Any, pairs: Any, i1: int) -> float:
-    """Write into pairs.q the draws per ln t that make the empirical winner i1 certain; returns their regret."""
-
-
-class Programme(NamedTuple):
-    """Room for CW-RMED's linear programme, n variables and r constraints; ECW-RMED needs none."""
-
-    table: Floats  # f8[r, n + 1]
-    price: Floats  # f8[n]
-    basic: Ints  # i8[r]
-    free: Ints  # i8[n]
-    costs: Floats  # f8[2 K]
-    order: Ints  # i8[2 K]
-
-
-def room_for_programme(n_arms: int, n: int, r: int) -> Programme:
-    costs, order = np.zeros(2 * n_arms), np.zeros(2 * n_arms, np.int64)
-    return Programme(np.zeros((r, n + 1)), np.zeros(n), np.zeros(r, np.int64), np.zeros(n, np.int64), costs, order)
+IN_R, IN_N, IN_LINE = 0, 1, 2  # rows of `member`
 
 
 class Pairs(NamedTuple):
@@ -63,10 +38,7 @@ class Pairs(NamedTuple):
     costs: Floats  # f8[K]      scratch
     values: Floats  # f8[K]      scratch
     order: Ints  # i8[K]      scratch
-    programme: Programme
-
-
-IN_R, IN_N, IN_LINE = 0, 1, 2  # rows of `member`
+    programme: Programme  # scratch of CW-RMED; ECW-RMED needs none
 
 
 def all_pairs(n_arms: int, rng: Stream) -> Pairs:
@@ -103,6 +75,61 @@ def all_pairs(n_arms: int, rng: Stream) -> Pairs:
     )
 
 
+def valid_pairs(pairs: Pairs) -> dict[str, Any]:
+    """Lists hold each pair at most once, flags say who is listed, and the sweep always has a next pair."""
+    K, place = len(pairs.arms), pairs.place.tolist()
+    P, D = pairs.duels.P, pairs.duels.D
+    most = pairs.lists.shape[1]
+    here = 0 <= place[PLAYED] <= place[LISTED] <= most and 0 <= place[NEXT] <= most and place[STEP] in (0, 1)
+    goes_on = place[PLAYED] < place[LISTED] or place[STEP] == 1
+    ring = 0 <= place[HEAD] < len(pairs.line) and 0 <= place[WAITING] <= len(pairs.line)
+    waiting = pairs.line[(place[HEAD] + np.arange(place[WAITING] if ring else 0)) % len(pairs.line)]
+    lists = {
+        IN_R: pairs.lists[0, place[PLAYED] : place[LISTED]] if here else None,
+        IN_N: pairs.lists[1, : place[NEXT]] if here else None,
+        IN_LINE: waiting if ring else None,
+    }
+    flagged = all(listed is not None and _flagged(listed, pairs.member[row], K) for row, listed in lists.items())
+    beaten = P < 0.5
+    return {
+        "arms": validity.order(pairs.arms),
+        "numbers": validity.order(pairs.numbers) and bool(np.all(pairs.arms[pairs.numbers] == np.arange(K))),
+        "duels": valid_duels(pairs.duels),
+        "L": bool(np.all(beaten.sum(axis=1) == pairs.L)),
+        "ranked": _ranked(pairs.ranked, beaten, D),
+        "beats": bool(np.all(pairs.beats == beaten.sum(axis=0))),
+        "beaten": _ranked(pairs.beaten, beaten.T, D.T),
+        "lists": here and _are_pairs(pairs.lists, K),
+        "member": flagged and validity.flags(pairs.member),
+        "line": ring and _are_pairs(pairs.line, K) and bool(np.all(waiting // K != waiting % K)),
+        "place": here and goes_on and ring and -1 <= place[SEEN] <= validity.MOST,
+        "q": validity.SCRATCH,
+        "costs": validity.SCRATCH,
+        "values": validity.SCRATCH,
+        "order": validity.SCRATCH,
+        "programme": dict.fromkeys(pairs.programme._fields, validity.SCRATCH),
+    }
+
+
+def _are_pairs(values: Ints, K: int) -> bool:
+    """i K + j with i <= j."""
+    return validity.counts(values, K * K - 1) and bool(np.all(values // K <= values % K))
+
+
+def _flagged(listed: Ints, member: Ints, K: int) -> bool:
+    return _are_pairs(listed, K) and sorted(listed.tolist()) == np.flatnonzero(member).tolist()
+
+
+def _ranked(rows: Ints, whom: Any, cost: Floats) -> bool:
+    """Row i begins with the arms that ``whom`` marks, by their cost, least first."""
+    for row, marked, costs in zip(rows, whom, cost, strict=True):
+        arms = np.flatnonzero(marked)
+        first = row[: len(arms)]
+        if sorted(first.tolist()) != arms.tolist() or bool(np.any(np.diff(costs[first]) < 0.0)):
+            return False
+    return True
+
+
 @kernel
 def _insert(order: Ints, n: int, cost: Floats, j: int) -> None:
     """Put j among order[:n], which ascend by cost."""
@@ -126,17 +153,11 @@ def _remove(order: Ints, n: int, j: int) -> None:
 
 
 @kernel
-def draws_due(alpha: float, round: int) -> int:
-    """N_ij < alpha sqrt(ln t) means N_ij < this."""
-    return int(math.ceil(alpha * math.sqrt(math.log(float(round)))))
-
-
-@kernel
-def is_short(pairs: Pairs, pair: int, alpha: float, beta: float, round: int) -> bool:
+def is_short(params: Any, pairs: Pairs, pair: int, round: int) -> bool:
     K = pairs.L.shape[0]
     i, j = pair // K, pair % K
-    loglog = math.log(math.log(max(float(round), 3.0)))
-    return pairs.duels.N[i, j] < draws_due(alpha, round) or abs(pairs.duels.P[i, j] - 0.5) < beta / max(1.0, loglog)
+    near = abs(pairs.duels.P[i, j] - 0.5) < params.beta / max(1.0, lnln(float(round)))
+    return pairs.duels.N[i, j] < draws_due(params, round) or near
 
 
 @kernel
@@ -150,49 +171,29 @@ def stand_in_line(pairs: Pairs, pair: int) -> None:
 
 
 @kernel
-def next_short(pairs: Pairs, alpha: float, beta: float, round: int) -> int:
+def next_short(params: Any, pairs: Pairs, round: int) -> int:
     """The first in line that is still short of draws, sent to the back of the line; -1 if there is none."""
     place = pairs.place
     K = pairs.L.shape[0]
-    if draws_due(alpha, round) > place[SEEN]:  # time has made pairs short: once for each whole number
-        place[SEEN] = draws_due(alpha, round)
+    if draws_due(params, round) > place[SEEN]:  # time has made pairs short: once for each whole number
+        place[SEEN] = draws_due(params, round)
         for i in range(K):
             for j in range(i + 1, K):
-                if is_short(pairs, i * K + j, alpha, beta, round):
+                if is_short(params, pairs, i * K + j, round):
                     stand_in_line(pairs, i * K + j)
     while place[WAITING] > 0:
         pair = pairs.line[place[HEAD]]
         place[HEAD] = (place[HEAD] + 1) % pairs.line.shape[0]
         place[WAITING] -= 1
         pairs.member[IN_LINE, pair] = 0
-        if is_short(pairs, pair, alpha, beta, round):
+        if is_short(params, pairs, pair, round):
             stand_in_line(pairs, pair)
             return pair
     return -1
 
 
 @kernel
-def rounds_before_short(pairs: Pairs, alpha: float, round: int, limit: int) -> int:
-    """How many rounds, this one included, may pass before time alone makes a pair short, and at most ``limit``."""
-    early = 1
-    late = limit
-    while early < late:  # by bisection
-        middle = early + (late - early + 1) // 2
-        if draws_due(alpha, round + middle - 1) > pairs.place[SEEN]:
-            late = middle - 1
-        else:
-            early = middle
-    return early
-
-
-@kernel
-def learn_slate(pairs: Pairs, alpha: float, beta: float, round: int, slate: Ints, wins: Floats) -> None:
-    i, j = pairs.numbers[slate[0]], pairs.numbers[slate[1]]
-    learn_pair(pairs, alpha, beta, round, i, j, wins[0, 1], wins[1, 0])
-
-
-@kernel
-def learn_pair(pairs: Pairs, alpha: float, beta: float, round: int, i: int, j: int, i_won: float, j_won: float) -> None:
+def tell_pair(params: Any, pairs: Pairs, round: int, i: int, j: int, i_won: float, j_won: float) -> None:
     _forget_superior(pairs, i, j)
     _forget_superior(pairs, j, i)
     record(pairs.duels, i, j, i_won, j_won)
@@ -202,7 +203,7 @@ def learn_pair(pairs: Pairs, alpha: float, beta: float, round: int, i: int, j: i
         pairs.place[SEEN] = -1
         return
     pair = min(i, j) * pairs.L.shape[0] + max(i, j)
-    if is_short(pairs, pair, alpha, beta, round):
+    if is_short(params, pairs, pair, round):
         stand_in_line(pairs, pair)
 
 
@@ -326,57 +327,6 @@ def upsets(pairs: Pairs, level: float) -> None:
     least = fewest_superiors(pairs)
     for i in range(pairs.L.shape[0]):
         pairs.values[i] = cheapest_upset(pairs, i, level) if pairs.L[i] == least else -1.0
-
-
-# The listing.
-
-
-@kernel
-def end_step(params: Any, pairs: Pairs, rng: Stream, log_t: float) -> None:
-    """After (l, m) was drawn: L_N <- L_N and the pairs of Q outside L_R."""
-    values, L, N, q = pairs.values, pairs.L, pairs.duels.N, pairs.q
-    K = L.shape[0]
-    upsets(pairs, log_t)
-    if largest(values) > log_t:  # the surest winner is certain
-        i1 = argmax(values, rng)
-    else:
-        least = fewest_superiors(pairs)
-        for i in range(K):
-            values[i] = rates(params, pairs, i) if L[i] == least else math.inf
-        i1 = argmin(values, rng)
-        rates(params, pairs, i1)
-        for i in range(K):
-            for j in range(i + 1, K):
-                if N[i, j] < q[i, j] * log_t:
-                    add_next(pairs, i, j)
-    add_next(pairs, i1, i1)
-    end_sweep(pairs)
-
-
-@kernel
-def choose_pair(params: Any, pairs: Pairs, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
-    place = pairs.place
-    K = pairs.L.shape[0]
-    if place[STEP] == 1:
-        place[STEP] = 0
-        end_step(params, pairs, rng, math.log(round - 1.0))
-    pair = next_short(pairs, params.alpha, params.beta, round)
-    if pair < 0:
-        pair = next_listed(pairs)
-    l, m = pair // K, pair % K
-    slate[0] = pairs.arms[l]
-    if l != m:
-        slate[1] = pairs.arms[m]
-        return 2, 1
-    if limit == 1 or place[LISTED] > 1:
-        return 1, 1
-    upsets(pairs, -1.0)
-    surest = largest(pairs.values)
-    for i in range(K):
-        if (pairs.values[i] == surest) != (i == l):  # another winner is as sure: who comes next is drawn anew each time
-            return 1, 1
-    rounds = quiet_through(surest, round, limit)
-    return 1, min(rounds, rounds_before_short(pairs, params.alpha, round, rounds))
 
 
 @kernel

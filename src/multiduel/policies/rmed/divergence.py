@@ -8,8 +8,8 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.kernels import validity
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.confidence import kl
-from multiduel.kernels.dispatch import kernel
 
 
 class Duels(NamedTuple):
@@ -28,7 +28,7 @@ def no_duels(n_arms: int) -> Duels:
     return Duels(np.zeros((K, K)), np.zeros((K, K)), np.full((K, K), 0.5), np.zeros((K, K)), np.zeros((K, K)), np.zeros(K))
 
 
-def sound_duels(duels: Duels) -> dict[str, Any]:
+def valid_duels(duels: Duels) -> dict[str, Any]:
     """Everything follows from W."""
     N = duels.W + duels.W.T
     P = validity.per_duel(duels.W, N, 0.5)

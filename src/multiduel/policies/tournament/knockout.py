@@ -33,20 +33,22 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import uniform
 from multiduel.policies.tournament.rounds import (
+    EXCEPTIONS,
     MATCH,
     STAGE,
     Tournament,
     begin,
     best_left,
     close_match,
+    count_duels,
     fresh_tournament,
     match_open,
     match_to_play,
-    sound_tournament,
+    valid_tournament,
 )
 
 NONE = -1
@@ -67,18 +69,18 @@ class State(NamedTuple):
     lost: Floats  # f8[K]  and lost
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     return State(fresh_tournament(n_arms), np.zeros(2), np.full(1, NONE), np.zeros(n_arms), np.zeros(n_arms))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """Before stage 1 all arms are there; duels are being played only of a match there is."""
     tournament, since = state.tournament, state.since[0]
     begun = tournament.at[STAGE] > 0
     return {
-        "tournament": sound_tournament(tournament) | ({} if begun else {"order": validity.order(tournament.order)}),
+        "tournament": valid_tournament(tournament) | ({} if begun else {"order": validity.order(tournament.order)}),
         "match": validity.counts(state.match) and state.match[0] <= state.match[1],
         "since": since == NONE or (begun and 1 <= since <= round and match_to_play(tournament)),
         "won": validity.counts(state.won),
@@ -104,8 +106,8 @@ def settle(params: Params, state: State, rng: Stream) -> None:
     state.since[0] = NONE
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     at, order = state.tournament.at, state.tournament.order
     if at[STAGE] == 0:
         begin(state.tournament, order.shape[0], rng)
@@ -122,21 +124,15 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 2, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     if slate.shape[0] != 2 or state.since[0] == NONE or round < state.since[0]:
         return  # of a match that is over
-    a, b, won, lost = slate[0], slate[1], wins[0, 1], wins[1, 0]
-    state.won[a] += won
-    state.lost[b] += won
-    state.won[b] += lost
-    state.lost[a] += lost
-    state.match[0] += won
-    state.match[1] += won + lost
+    count_duels(state.match, state.won, state.lost, slate, wins)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     return best_left(state.tournament, state.won, state.lost)
 
 
@@ -155,5 +151,5 @@ SPEC = PolicySpec(
         "delta": Parameter(meaning="probability of a worse winner, at most", above=0.0, below=1.0),
         "gamma": Parameter(meaning="relaxation of transitivity; 1 is none", at_least=1.0),
     },
-    exceptions={"late-tells": "matches are played one after the other; a close one outlasts the check before every arm was met"},
+    exceptions=EXCEPTIONS,
 )

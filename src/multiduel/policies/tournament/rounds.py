@@ -10,9 +10,11 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
 from multiduel.kernels.choice import draw_distinct
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 
 SIZE, MATCH, KEPT, STAGE = 0, 1, 2, 3  # places in `at`
+
+EXCEPTIONS = {"late-tells": "matches are played one after the other; a close one outlasts the check before every arm was met"}
 
 
 class Tournament(NamedTuple):
@@ -27,7 +29,7 @@ def fresh_tournament(n_arms: int) -> Tournament:
     return Tournament(np.arange(n_arms), np.array([n_arms, 0, 0, 0]))
 
 
-def sound_tournament(tournament: Tournament) -> dict[str, Any]:
+def valid_tournament(tournament: Tournament) -> dict[str, Any]:
     """One winner per match played. Winners and arms still to play are all different."""
     K = len(tournament.order)
     size, match, kept, stage = tournament.at.tolist()
@@ -80,6 +82,18 @@ def close_match(tournament: Tournament, winner: int) -> None:
     tournament.order[at[KEPT]] = winner
     at[KEPT] += 1
     at[MATCH] += 1
+
+
+@kernel
+def count_duels(match: Floats, won: Floats, lost: Floats, slate: Ints, wins: Floats) -> None:
+    """Add the duels of the match being played: ``match`` holds those won by slate[0] and all, ``won`` and ``lost`` are by arm."""
+    i, j = slate[0], slate[1]
+    won[i] += wins[0, 1]
+    lost[j] += wins[0, 1]
+    won[j] += wins[1, 0]
+    lost[i] += wins[1, 0]
+    match[0] += wins[0, 1]
+    match[1] += wins[0, 1] + wins[1, 0]
 
 
 @kernel

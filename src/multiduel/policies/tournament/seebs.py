@@ -34,21 +34,23 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.contract import Parameter, PolicySpec, ask, init, recommend, tell, valid
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.random import below, uniform
 from multiduel.policies.tournament.rounds import (
+    EXCEPTIONS,
     MATCH,
     STAGE,
     Tournament,
     begin,
     best_left,
     close_match,
+    count_duels,
     fresh_tournament,
     match_open,
     match_to_play,
-    sound_tournament,
     still_in,
+    valid_tournament,
 )
 
 NONE = -1
@@ -72,18 +74,18 @@ class State(NamedTuple):
     lost: Floats  # f8[K]  and lost
 
 
-@init.implement(Params)
-def start(params: Params, n_arms: int, rng: Stream) -> State:
+@implement(Params)
+def init(params: Params, n_arms: int, rng: Stream) -> State:
     at = np.array([n_arms, 0, NONE, 0, 0, NONE, NONE, NONE])
     return State(fresh_tournament(n_arms), np.arange(n_arms), at, np.zeros(2), np.zeros(n_arms), np.zeros(n_arms))
 
 
-@valid.implement(Params)
-def sound(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
+@implement(Params)
+def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, Any]:
     """R holds who is kept and who is yet to be tested, the anchor among them; the tournament is among the arms of R."""
     tournament, R, K = state.tournament, state.R, len(state.R)
     left, stage, anchor, place, kept, since, i, v = state.at.tolist()
-    inner = sound_tournament(tournament)
+    inner = valid_tournament(tournament)
     testing = anchor != NONE
     here = 1 <= left <= K and 0 <= stage <= 1000 and all(inner.values()) and (not testing or 0 <= kept <= place <= left)
     there = np.concatenate([R[:kept], R[place:left]]) if testing and here else R[: max(left, 1)]
@@ -208,8 +210,8 @@ def settle(params: Params, state: State, rng: Stream) -> None:
             at[SINCE] = NONE
 
 
-@ask.implement(Params)
-def choose(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
+@implement(Params)
+def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     at = state.at
     if at[SINCE] != NONE:
         settle(params, state, rng)
@@ -221,21 +223,15 @@ def choose(params: Params, state: State, rng: Stream, round: int, limit: int, sl
     return 2, 1
 
 
-@tell.implement(Params)
-def learn(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+@implement(Params)
+def tell(params: Params, state: State, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
     if slate.shape[0] != 2 or state.at[SINCE] == NONE or round < state.at[SINCE]:
         return  # of duels already decided
-    i, v, won, lost = slate[0], slate[1], wins[0, 1], wins[1, 0]
-    state.won[i] += won
-    state.lost[v] += won
-    state.won[v] += lost
-    state.lost[i] += lost
-    state.duels[0] += won
-    state.duels[1] += won + lost
+    count_duels(state.duels, state.won, state.lost, slate, wins)
 
 
-@recommend.implement(Params)
-def bet(params: Params, state: State) -> int:
+@implement(Params)
+def recommend(params: Params, state: State) -> int:
     at = state.at
     if at[LEFT] == 1:
         return state.R[0]
@@ -258,5 +254,5 @@ SPEC = PolicySpec(
         "epsilon": Parameter(meaning="stop at an arm this near to the best; 0: find the best", at_least=0.0, below=0.5),
         "delta": Parameter(meaning="probability of another winner, at most", above=0.0, below=1.0),
     },
-    exceptions={"late-tells": "matches are played one after the other; a close one outlasts the check before every arm was met"},
+    exceptions=EXCEPTIONS,
 )

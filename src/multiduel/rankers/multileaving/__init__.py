@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from multiduel.inputs import BadInput, did_you_mean
+from multiduel.inputs import choice
 from multiduel.rankers.multileaving.balanced import balanced
 from multiduel.rankers.multileaving.contract import judge, lay_out
 from multiduel.rankers.multileaving.greedy import greedy
@@ -52,6 +52,4 @@ __all__ = [
 
 
 def check_method(name: str) -> str:
-    if name not in METHODS:
-        raise BadInput(f"'method' must be one of {', '.join(METHODS)}. Got {name!r}.{did_you_mean(str(name), METHODS)}")
-    return name
+    return choice("method", name, METHODS)

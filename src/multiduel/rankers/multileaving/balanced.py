@@ -21,7 +21,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.inputs import BadInput
 from multiduel.kernels.random import uniform
-from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, page_length, release
+from multiduel.rankers.multileaving.contract import Lists, judge, lay_out, more_wins, note_ranks, page_length, release
 
 
 class Balanced(NamedTuple):
@@ -36,7 +36,7 @@ def balanced(places: int, longest: int, depth: int) -> Balanced:
 
 @lay_out.implement(Balanced)
 def merge(method: Balanced, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
-    order, rank, rows, own, taken = lists
+    order, _, rows, own, taken = lists
     next = method.next
     n = rows.shape[0]
     next[0] = next[1] = 0
@@ -52,9 +52,7 @@ def merge(method: Balanced, rng: Stream, lists: Lists, shown: Ints, evidence: Fl
         if taken[document] == 0:
             taken[document] = 1
             shown[k] = document
-            for a in range(n):
-                place = int(rank[rows[a], document])
-                evidence[k, a] = place + 1.0 if place < own[a] else NOWHERE
+            note_ranks(lists, document, evidence[k])
             evidence[k, n] = 0.0
             k += 1
     release(taken, shown, length)
@@ -75,6 +73,4 @@ def count_tops(method: Balanced, evidence: Floats, clicked: Floats, length: int,
         if clicked[k] > 0.0:
             a += 1 if evidence[k, 0] <= top else 0
             b += 1 if evidence[k, 1] <= top else 0
-    won = 1.0 if a > b else (0.5 if a == b else 0.0)
-    wins[0, 1] += won
-    wins[1, 0] += 1.0 - won
+    more_wins(a, b, 0, 1, wins)

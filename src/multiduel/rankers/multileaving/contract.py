@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import generic, kernel
+from multiduel.kernels.compiler.dispatch import generic, kernel
 
 Positions = NDArray[np.int16]
 Flags = NDArray[np.uint8]
@@ -100,6 +100,14 @@ def nth_able(next: Ints, own: Ints, n: int) -> int:
 
 
 @kernel
+def note_ranks(lists: Lists, document: int, row: Floats) -> None:
+    """Write as evidence the rank, from 1, of the document in the ranking at each place."""
+    for a in range(lists.rows.shape[0]):
+        at = int(lists.rank[lists.rows[a], document])
+        row[a] = at + 1.0 if at < lists.own[a] else NOWHERE
+
+
+@kernel
 def release(taken: Flags, shown: Ints, length: int) -> None:
     for k in range(length):
         taken[shown[k]] = 0
@@ -113,6 +121,12 @@ def more_credit_wins(credit: Floats, evidence: Floats, clicked: Floats, length: 
         for k in range(length):
             credit[a] += clicked[k] * evidence[k, a]
         for b in range(a):
-            won = 1.0 if credit[a] > credit[b] else (0.5 if credit[a] == credit[b] else 0.0)
-            wins[a, b] += won
-            wins[b, a] += 1.0 - won
+            more_wins(credit[a], credit[b], a, b, wins)
+
+
+@kernel
+def more_wins(of_a: float, of_b: float, a: int, b: int, wins: Floats) -> None:
+    """The duel of two places: more wins, equal is a tie."""
+    won = 1.0 if of_a > of_b else (0.5 if of_a == of_b else 0.0)
+    wins[a, b] += won
+    wins[b, a] += 1.0 - won

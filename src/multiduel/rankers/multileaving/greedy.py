@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.rankers.multileaving.contract import Lists, judge, lay_out, more_credit_wins, page_length
 from multiduel.rankers.multileaving.optimised import CANDIDATES, candidate
 

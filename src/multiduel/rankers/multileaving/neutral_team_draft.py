@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.random import below
 from multiduel.rankers.multileaving.contract import (
     Lists,
@@ -51,7 +51,7 @@ def neutral_team_draft(places: int, longest: int, depth: int) -> NeutralTeamDraf
 
 @lay_out.implement(NeutralTeamDraft)
 def draft_rounds(method: NeutralTeamDraft, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
-    order, _, rows, own, taken = lists
+    order, _, rows, own, _ = lists
     next, named = method.next, method.named
     n = rows.shape[0]
     length = page_length(lists, shown.shape[0])
@@ -59,20 +59,29 @@ def draft_rounds(method: NeutralTeamDraft, rng: Stream, lists: Lists, shown: Int
         next[a] = 0
     k = 0
     while k < length:
-        count = name_documents(lists, next, named)
-        for s in range(count):
-            if k < length:
-                draw_next(named, s, count, rng)
-                shown[k] = named[s]
-                for a in range(n):
-                    mine = next[a] < own[a] and order[rows[a], next[a]] == named[s]
-                    evidence[k, a] = 1.0 if mine else 0.0
-                evidence[k, n] = 0.0
-                k += 1
-            else:
-                taken[named[s]] = 0  # no slot was left for it
-    release(taken, shown, length)
+        count = draft_round(lists, next, named, rng, shown, k, length)
+        for s in range(min(count, length - k)):
+            for a in range(n):
+                mine = next[a] < own[a] and order[rows[a], next[a]] == named[s]
+                evidence[k, a] = 1.0 if mine else 0.0
+            evidence[k, n] = 0.0
+            k += 1
+    release(lists.taken, shown, length)
     return length
+
+
+@kernel
+def draft_round(lists: Lists, next: Ints, named: Ints, rng: Stream, shown: Ints, k: int, length: int) -> int:
+    """Show the documents of a round from slot k on, in a random order. Returns how many were named: shown or, at the end of
+    the page, left over, in ``named`` behind those shown. ``next`` is where each ranker has its own."""
+    count = name_documents(lists, next, named)
+    for s in range(count):
+        if k + s < length:
+            draw_next(named, s, count, rng)
+            shown[k + s] = named[s]
+        else:
+            lists.taken[named[s]] = 0  # no slot was left for it
+    return count
 
 
 @kernel

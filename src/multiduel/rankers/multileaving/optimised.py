@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.random import below, uniform
 from multiduel.rankers.multileaving.contract import Lists, judge, lay_out, nth_able, page_length, refresh, release
 

@@ -30,9 +30,9 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import kernel
-from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, page_length, release
-from multiduel.rankers.multileaving.neutral_team_draft import draw_next, name_documents
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, more_wins, note_ranks, page_length, release
+from multiduel.rankers.multileaving.neutral_team_draft import draft_round
 
 
 class PairDraft(NamedTuple):
@@ -47,31 +47,23 @@ def pair_draft(places: int, longest: int, depth: int) -> PairDraft:
 
 @lay_out.implement(PairDraft)
 def draft_rounds(method: PairDraft, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
-    _, rank, rows, own, taken = lists
     next, named = method.next, method.named
-    n = rows.shape[0]
+    n = lists.rows.shape[0]
     length = page_length(lists, shown.shape[0])
     for a in range(n):
         next[a] = 0
     k = 0
     round = 0.0
     while k < length:
-        count = name_documents(lists, next, named)
+        count = draft_round(lists, next, named, rng, shown, k, length)
         round += 1.0
         for s in range(count):
-            if k < length:
-                draw_next(named, s, count, rng)
-                shown[k] = named[s]
-            else:
-                taken[named[s]] = 0  # no slot was left for it
-            for a in range(n):
-                at = int(rank[rows[a], named[s]])
-                evidence[k, a] = at + 1.0 if at < own[a] else NOWHERE
+            note_ranks(lists, named[s], evidence[k])
             evidence[k, n] = round
             k += 1
     if k < evidence.shape[0]:
         evidence[k, n] = 0.0
-    release(taken, shown, length)
+    release(lists.taken, shown, length)
     return length
 
 
@@ -89,15 +81,13 @@ def draft_by_two(method: PairDraft, evidence: Floats, clicked: Floats, length: i
                     clicks += clicked[end] if end < length else 0.0
                     end += 1
                 if clicks > 0.0:
-                    points += draft_round(method.left, evidence, clicked, length, start, end, a, b)
+                    points += judge_round(method.left, evidence, clicked, length, start, end, a, b)
                 start = end
-            won = 1.0 if points > 0.0 else (0.5 if points == 0.0 else 0.0)
-            wins[a, b] += won
-            wins[b, a] += 1.0 - won
+            more_wins(points, 0.0, a, b, wins)
 
 
 @kernel
-def draft_round(left: Ints, evidence: Floats, clicked: Floats, length: int, start: int, end: int, a: int, b: int) -> float:
+def judge_round(left: Ints, evidence: Floats, clicked: Floats, length: int, start: int, end: int, a: int, b: int) -> float:
     """Points of a less those of b, in the round of the rows from ``start`` to before ``end``."""
     for s in range(end - start):
         left[s] = 1

@@ -24,9 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.random import below
-from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, page_length
+from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, more_wins, note_ranks, page_length, release
 
 
 class Pairwise(NamedTuple):
@@ -40,7 +40,7 @@ def pairwise(places: int, longest: int, depth: int) -> Pairwise:
 
 @lay_out.implement(Pairwise)
 def choose_evenly(method: Pairwise, rng: Stream, lists: Lists, shown: Ints, evidence: Floats) -> int:
-    order, rank, rows, own, taken = lists
+    order, _, rows, own, taken = lists
     pool = method.pool
     n = rows.shape[0]
     length = page_length(lists, shown.shape[0])
@@ -56,16 +56,12 @@ def choose_evenly(method: Pairwise, rng: Stream, lists: Lists, shown: Ints, evid
         chosen = below(rng, size)
         document = pool[chosen]
         shown[k] = document
-        for a in range(n):
-            at = int(rank[rows[a], document])
-            evidence[k, a] = at + 1.0 if at < own[a] else NOWHERE
+        note_ranks(lists, document, evidence[k])
         evidence[k, n] = size
         size -= 1
         pool[chosen] = pool[size]
-    for k in range(length):
-        taken[shown[k]] = 0
-    for s in range(size):
-        taken[pool[s]] = 0
+    release(taken, shown, length)
+    release(taken, pool, size)
     return length
 
 
@@ -85,9 +81,7 @@ def agree(method: Pairwise, evidence: Floats, clicked: Floats, length: int, plac
                     credit[a] += weight if evidence[i, a] < evidence[j, a] else 0.0
     for a in range(places):
         for b in range(a):
-            won = 1.0 if credit[a] > credit[b] else (0.5 if credit[a] == credit[b] else 0.0)
-            wins[a, b] += won
-            wins[b, a] += 1.0 - won
+            more_wins(credit[a], credit[b], a, b, wins)
 
 
 @kernel

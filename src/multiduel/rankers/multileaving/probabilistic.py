@@ -27,7 +27,7 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.inputs import BadInput
-from multiduel.kernels.dispatch import kernel
+from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.random import below, uniform
 from multiduel.rankers.multileaving.contract import (
     Flags,

@@ -1,0 +1,165 @@
+"""Epochs: stretches in which one policy chooses, made afresh from the tally whenever what it was told no longer holds.
+
+A slate is a function of the arena's seed, the epoch's event number, the tally it began with, and the asks and votes since: so
+whoever holds the log, and the same code, finds every slate again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.arena.domain.settings import Settings
+from multiduel.arrays import Floats
+from multiduel.engine.registry.fingerprints import modules_behind
+from multiduel.engine.registry.registry import POLICIES, find
+from multiduel.engine.session.policy import Policy, make, restore
+from multiduel.engine.simulation import play
+from multiduel.inference import evidence
+from multiduel.inference.verdict import needed
+from multiduel.kernels.compiler.sources import code_hash, digest
+
+CLOSER = "challengers"
+HORIZON = 100_000  # votes expected by policies that must know how many, where the owner stated no limit
+
+
+def fingerprint(policy: str) -> str:
+    """Of all that decides the slates of this policy in an arena."""
+    return _fingerprint(policy, id(find(policy).params))
+
+
+@functools.cache
+def _fingerprint(policy: str, version: int) -> str:
+    """Worked out once for each version of a policy that is registered."""
+    code = code_hash(play.__name__, *modules_behind(policy, CLOSER))
+    return digest(Path(__file__).read_bytes(), code.encode(), importlib.metadata.version("numba").encode())
+
+
+def draw(seed: int, number: int, purpose: str, bits: int = 128) -> int:
+    """A number that nobody can foresee without the seed, and anybody can find again with it."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{number}/{purpose}".encode()).digest()[: bits // 8], "big")
+
+
+def shuffled(seed: int, number: int, purpose: str, arms: Iterable[int]) -> list[int]:
+    return sorted(arms, key=lambda arm: draw(seed, number, f"{purpose}/{arm}"))
+
+
+class Choice(NamedTuple):
+    arms: tuple[int, ...]  # options by their index
+    by: str  # policy; challengers; uniform, where both have nothing left to compare
+
+
+class Asked(NamedTuple):
+    """A step of an epoch: the ticket with this event number was chosen."""
+
+    number: int
+    choice: Choice
+
+
+class Told(NamedTuple):
+    """A step of an epoch: this was said of these options."""
+
+    arms: tuple[int, ...]
+    wins: Floats
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What an epoch begins with."""
+
+    number: int  # of its event
+    why: tuple[str, ...]
+    policy: str
+    parameters: dict[str, Any]
+    options: tuple[int, ...]  # in the order of the policy's arms
+    fingerprint: str
+    rounds: int  # tickets before it
+    retired: bool  # options had retired
+    wins: Floats = field(repr=False)  # f8[K, K]  of these options, ties half each way
+
+    def is_current(self) -> bool:
+        """Does this process have the code that chose its slates? Not if its policy is not registered here."""
+        return self.policy in POLICIES and self.fingerprint == fingerprint(self.policy)
+
+
+class Chooser:
+    """The policy of an epoch, challengers beside it, and the options that they speak of."""
+
+    def __init__(self, epoch: Epoch, settings: Settings) -> None:
+        self.epoch, self.seed, self.slate_size = epoch, settings.seed or 0, settings.slate_size
+        self._place = {option: arm for arm, option in enumerate(epoch.options)}
+        K = len(epoch.options)
+        claim = needed(K, settings.alpha, settings.room, epoch.retired).winner
+        alpha = min(max(K * math.exp(-claim), 1e-12), 0.999)  # so that challengers work for the evidence that the verdict needs
+        words = dict(epoch.parameters)
+        if epoch.policy == CLOSER:
+            words.setdefault("alpha", alpha)
+        if not find(epoch.policy).anytime:
+            words.setdefault("horizon", settings.votes or HORIZON)
+        self.policy = self._make(epoch.policy, "policy", words)
+        self.closer = self._make(CLOSER, "closer", {"alpha": alpha}) if epoch.policy != CLOSER else None
+        self.differs: int | None = None  # the first ticket whose slate was not found again
+
+    def _make(self, name: str, purpose: str, words: dict[str, Any]) -> Policy:
+        return make(
+            find(name),  # as data: a log may name it
+            n_arms=len(self.epoch.options),
+            slate_size=self.slate_size,
+            seed=draw(self.seed, self.epoch.number, purpose),
+            tally=self.epoch.wins,
+            round=self.epoch.rounds,
+            **words,
+        )
+
+    def ask(self, number: int) -> Choice:
+        """The slate of the ticket that will be event ``number``."""
+        for policy, by in ((self.policy, "policy"), (self.closer, CLOSER)):
+            if policy is not None:
+                slate = policy.ask()
+                if len(slate.arms) > 1:
+                    policy.forget(slate)
+                    return Choice(tuple(self.epoch.options[arm] for arm in slate.arms), by)
+        some = shuffled(self.seed, number, "uniform", self.epoch.options)
+        return Choice(tuple(some[: self.slate_size]), "uniform")
+
+    def tell(self, arms: Sequence[int], wins: Floats) -> None:
+        """What was said; of options that are not in this epoch nothing is told."""
+        here = [a for a, option in enumerate(arms) if option in self._place]
+        said = wins if len(here) == len(arms) else wins[np.ix_(here, here)]
+        if len(here) > 1 and said.any():
+            names = [self._place[arms[a]] for a in here]
+            self.policy.observe(names, said)
+            if self.closer is not None:
+                self.closer.observe(names, said)
+
+    def follow(self, steps: Iterable[Asked | Told]) -> None:
+        """Live through what happened, and note the first slate that comes out otherwise."""
+        for step in steps:
+            if isinstance(step, Told):
+                self.tell(step.arms, step.wins)
+            elif self.ask(step.number) != step.choice and self.differs is None:
+                self.differs = step.number
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"policy": self.policy.snapshot(), "closer": self.closer.snapshot() if self.closer else None}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.policy = restore(saved["policy"])
+        self.closer = restore(saved["closer"]) if self.closer else None
+
+
+def warm(policy: str = CLOSER) -> None:
+    """Load, or compile, what an arena with this policy calls."""
+    epoch = Epoch(1, ("to load it",), policy, {}, (0, 1, 2), "", 0, False, np.zeros((3, 3)))
+    chooser = Chooser(epoch, Settings(slate_size=3, seed=1))
+    arms = chooser.ask(1).arms
+    chooser.tell(arms, np.triu(np.ones((len(arms), len(arms))), 1))
+    evidence(epoch.wins, epoch.wins)

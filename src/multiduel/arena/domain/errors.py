@@ -1,0 +1,43 @@
+"""What the arena refuses, by reason. Input that cannot be used as given is ``multiduel.inputs.BadInput``, as everywhere."""
+
+from __future__ import annotations
+
+
+class Refused(Exception):
+    """A command that was understood and is not carried out. Nothing changed."""
+
+
+class Conflict(Refused):
+    """It contradicts what is already so: another vote on the same ticket, an arena that is closed."""
+
+
+class NotFound(Refused):
+    """There is no such arena, ticket, option or rater."""
+
+
+class Forbidden(Refused):
+    """Not with these rights."""
+
+
+class Unavailable(Exception):
+    """It could not be made durable, and it is not known whether it was. Send it again: every command may be repeated."""
+
+
+class TooOften(Exception):
+    """More than may be asked for at a time. ``wait`` says after how many seconds to try again."""
+
+    def __init__(self, sentence: str, wait: float) -> None:
+        super().__init__(sentence)
+        self.wait = wait
+
+
+class RolledBack(Unavailable):
+    """The database went back in time: an event that this process acknowledged or showed is missing. Nothing is appended."""
+
+
+class BrokenLog(Exception):
+    """The log is not what was written: an event is missing, altered, or of a kind that this version does not know."""
+
+    def __init__(self, number: int, what: str) -> None:
+        super().__init__(f"Event {number}: {what}.")
+        self.number, self.what = number, what

@@ -1,0 +1,120 @@
+"""Logs as files, and tables for spreadsheets. A cell that a spreadsheet would take for a formula is written as text.
+
+>>> "".join(csv_lines(["name", "wins"], [["=1+1", 3], ["mild", -2]]))
+"name,wins\\r\\n'=1+1,3\\r\\nmild,-2\\r\\n"
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from multiduel.arena.domain.errors import BrokenLog
+from multiduel.arena.domain.events import START, Event, check_all, from_line, to_line
+from multiduel.arena.journal import Journal
+from multiduel.inputs import BadInput
+from multiduel.spreadsheets import harmless
+
+PAGE = 2_000  # events read at once
+
+
+def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """A table line by line, its names first."""
+    yield _line(columns)
+    for row in rows:
+        yield _line(row)
+
+
+def _line(row: Sequence[Any]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow([harmless(cell) for cell in row])
+    return buffer.getvalue()
+
+
+def finite(value: Any) -> Any:
+    """For JSON, which has no NaN and no infinity: null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    return [finite(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+# ---- logs
+
+
+def log_lines(events: Iterable[Event], content: Callable[[str], bytes | None]) -> Iterator[str]:
+    """A log as JSONL: a line per event, and a line per content, so that whoever has the file has the whole arena."""
+    seen: dict[str, None] = {}
+    for event in events:
+        yield to_line(event) + "\n"
+        if event.kind in ("created", "option_added"):
+            seen.update((one["sha256"], None) for option in event.body["options"] for one in option["contents"])
+    for sha256 in seen:
+        data = content(sha256)
+        if data is not None:
+            yield json.dumps({"content": sha256, "base64": base64.b64encode(data).decode("ascii")}, separators=(",", ":")) + "\n"
+
+
+def whole_events(journal: Journal, arena: str) -> Iterator[Event]:
+    """The events of a log up to the first that is missing, altered or unknown: all of them, if none is."""
+    number, hash = 0, START
+    while True:
+        try:
+            page = journal.events(arena, number, PAGE)
+        except BrokenLog as broken:
+            page = journal.events(arena, number, broken.number - number - 1) if broken.number > number + 1 else []
+        try:
+            for event in check_all(page, number, hash):
+                yield event
+                number, hash = event.number, event.hash
+        except BrokenLog:
+            return
+        if not page:
+            return
+
+
+def read_log(lines: Iterable[str]) -> tuple[list[Event], dict[str, bytes]]:
+    """The events and contents of a file that ``log_lines`` wrote. Whether they are whole and in order is checked later."""
+    events: list[Event] = []
+    contents: dict[str, bytes] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            if line.startswith('{"content"'):
+                row = json.loads(line)
+                data = base64.b64decode(row["base64"], validate=True)
+                if hashlib.sha256(data).hexdigest() != row["content"]:
+                    raise BadInput(f"Line {number}: this content is not what its hash says.")
+                contents[row["content"]] = data
+            else:
+                events.append(from_line(line))
+        except BrokenLog:
+            raise BadInput(f"Line {number}: this is no event of an arena's log.") from None
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if isinstance(error, BadInput):
+                raise
+            raise BadInput(f"Line {number}: this is no line of an arena's log.") from None
+    return events, contents
+
+
+def log_table(events: Iterable[Event]) -> Iterator[str]:
+    """A log as CSV, for people: one line per event, what it says as JSON in the last cell."""
+    return csv_lines(
+        ("number", "at", "kind", "actor", "rater", "ticket", "body", "hash"),
+        (
+            [e.number, e.at, e.kind, *(e.body.get(name) for name in ("actor", "rater")), _ticket(e), e.text, e.hash]
+            for e in events
+        ),
+    )
+
+
+def _ticket(event: Event) -> Any:
+    return event.body.get("ticket") or event.body.get("id")

@@ -1,0 +1,54 @@
+"""Tickets printed ahead, as a table: a line per ticket, a column per place, and room for the answer.
+
+Filled in, the same file is a file of votes (see batches). Nothing on it says which option is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from multiduel.arena.domain.commands import Ticket
+from multiduel.arena.domain.options import Content
+from multiduel.arena.files.batches import letter
+from multiduel.arena.files.exports import csv_lines
+from multiduel.arena.service.service import Service
+
+MOST_SHEETS = 1_000  # at once
+
+
+def sheets_of(service: Service, arena: str, tickets: Sequence[Ticket]) -> Iterator[str]:
+    """The lines of the CSV for these tickets of an arena."""
+    info = service.info(arena)
+    contexts = {context["id"]: context["text"] for context in info.contexts}
+
+    def content(ticket: Ticket, position: int) -> Content:
+        return service.content(ticket.id, position)
+
+    return sheet_lines(tickets, content, question=info.settings.question, contexts=contexts)
+
+
+def sheet_lines(
+    tickets: Sequence[Ticket],
+    content: Callable[[Ticket, int], Content],
+    *,
+    question: str,
+    contexts: Mapping[str, str],
+) -> Iterator[str]:
+    """The lines of the CSV. An image or a sound is named by where the server shows it for this ticket only."""
+    places = max((len(ticket.options) for ticket in tickets), default=0)
+    columns = ["ticket", "stratum", "context", *map(letter, range(places)), question, "skip", "rater"]
+
+    def rows() -> Iterator[list[object]]:
+        for ticket in tickets:
+            shown = [describe(ticket, position, content(ticket, position)) for position in range(len(ticket.options))]
+            shown += [""] * (places - len(shown))
+            context = contexts.get(ticket.context or "", "")
+            yield [ticket.id, ticket.stratum or "", context, *shown, "", "", ""]
+
+    return csv_lines(columns, rows())
+
+
+def describe(ticket: Ticket, position: int, content: Content) -> str:
+    if content.kind in ("image", "audio"):
+        return f"({content.kind}: /tickets/{ticket.id}/contents/{position})"
+    return content.data.decode("utf-8")

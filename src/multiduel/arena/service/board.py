@@ -1,0 +1,280 @@
+"""What an arena says: its verdict in words and with the numbers behind it, and its board."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+from multiduel.arena.domain.settings import Settings
+from multiduel.arena.domain.state import State
+from multiduel.arrays import Floats
+from multiduel.inference import Forecast, Score, Tally, Verdict, forecast
+from multiduel.inference.verdict import VerdictKind
+from multiduel.inference.words import sentence
+
+MARGINS = (0.01, 0.02, 0.05, 0.1)  # that are offered
+
+
+# What raters may know of a board: the result, and nothing about other raters. Whatever is not named here is for owners only.
+# The sentence is ``result`` for them, which does not mention excluded votes.
+FOR_RATERS = (
+    *("arena", "name", "number", "status", "question", "unit", "alpha", "margin", "kind", "settled", "sentence", "winner"),
+    *(
+        "still_in",
+        "out",
+        "cycle",
+        "cycle_is_certain",
+        "answers",
+        "forecast",
+        "forecast_range",
+        "lines",
+        "options",
+        "above",
+        "ties",
+    ),
+)
+
+
+def verdict_words(state: State, verdict: Verdict) -> str:
+    """A sentence, and what it leaves out."""
+    return f"{sentence(verdict, state.settings.question)}{_aside_words(state)}"
+
+
+def _aside_words(state: State) -> str:
+    if state.set_aside == 0:
+        return ""
+    raters = sum(rater.quarantined for rater in state.raters.values())
+    whose = f", those of {raters} rater{'s' * (raters != 1)} in quarantine among them" if raters else ""
+    return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} set aside{whose}."
+
+
+def verdict_body(state: State, verdict: Verdict) -> dict[str, Any]:
+    """The event: what is settled, in words, and the counts and the evidence that settle it."""
+    ids = [option.id for option in state.options]
+    pairs: list[tuple[int, int]] = []
+    if verdict.winner is not None:
+        pairs = [(verdict.winner, j) for j in verdict.present if j != verdict.winner]
+    elif verdict.cycle:
+        pairs = list(zip(verdict.cycle, (*verdict.cycle[1:], verdict.cycle[0]), strict=True))
+    above, ties = verdict.tally
+    return {
+        "kind": verdict.kind if verdict.settled else "open",
+        "winner": None if verdict.winner is None else ids[verdict.winner],
+        "still_in": [ids[k] for k in verdict.still_in],
+        "cycle": [ids[k] for k in verdict.cycle],
+        "cycle_is_certain": verdict.cycle_is_certain,
+        "sentence": verdict_words(state, verdict),
+        "alpha": verdict.alpha,
+        "margin": verdict.margin,
+        "unit": verdict.unit,
+        "question": state.settings.question,
+        "answers": state.tally.answers,
+        "set_aside": state.set_aside,
+        "needed": verdict.needed,
+        "pairs": [
+            {
+                "option": ids[i],
+                "other": ids[j],
+                "above": above[i, j],
+                "below": above[j, i],
+                "level": ties[i, j],
+                "evidence": verdict.evidence[i, j],
+            }
+            for i, j in pairs
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class Line:
+    """An option on the board."""
+
+    option: str
+    name: str
+    retired: bool
+    still_in: bool
+    showings: int
+    rank_from: Annotated[int, "Its rank is from here to rank_to, with the verdict's confidence for all options together."]
+    rank_to: int
+    borda: Annotated[tuple[float, float, float], "Mean chance to win against the others, low, high; null where unknown."]
+    copeland: Annotated[tuple[float, float, float], "How many others it beats, low, high; null where unknown."]
+
+
+@dataclass(frozen=True)
+class MarginOffer:
+    """More votes than the owner wants to collect are needed, unless options this close need not be told apart."""
+
+    margin: float
+    forecast: str
+    likely: float
+
+
+@dataclass(frozen=True)
+class Board:
+    """The verdict, and what stands behind it. The API's types are made from these fields and their descriptions."""
+
+    arena: str
+    name: str
+    number: Annotated[int, "Of the last event that it knows."]
+    status: str
+    question: str
+    unit: str
+    alpha: float
+    margin: float
+    kind: VerdictKind
+    settled: bool
+    sentence: Annotated[str, "The verdict: for whom it holds, and how sure it is."]
+    result: Annotated[str, "The sentence without what it says of excluded votes: raters read this one."]
+    winner: str | None
+    still_in: tuple[str, ...]
+    out: tuple[str, ...]
+    cycle: tuple[str, ...]
+    cycle_is_certain: bool
+    answers: Annotated[int, "Votes that count."]
+    set_aside: Annotated[int, "Excluded votes."]
+    quarantined: Annotated[tuple[str, ...], "Labels of raters."]
+    raters: int
+    tickets: int
+    forecast: str
+    forecast_range: Annotated[tuple[float, float, float] | None, "Low, likely, high; null if it is too early to say."]
+    margin_offer: MarginOffer | None
+    lines: Annotated[tuple[Line, ...], "Best first, those retired last."]
+    options: Annotated[tuple[str, ...], "Ids, in the order of 'above' and 'ties'."]
+    above: Annotated[Floats, "above[i][j]: answers that placed options[i] above options[j]."]
+    ties: Floats
+
+    def for_raters(self) -> dict[str, Any]:
+        """What raters may see of it."""
+        return {name: getattr(self, name) for name in FOR_RATERS} | {"sentence": self.result}
+
+    def rater_json(self) -> dict[str, Any]:
+        """``for_raters`` as plain JSON."""
+        return {name: value for name, value in self.to_json().items() if name in FOR_RATERS} | {"sentence": self.result}
+
+    def to_json(self, pairs: bool = True) -> dict[str, Any]:
+        """All of it as plain JSON, for owners, with or without the table of all pairs."""
+        table = asdict(self)
+        tables = {"above": self.above.astype(int).tolist(), "ties": self.ties.astype(int).tolist()} if pairs else {}
+        return {name: value for name, value in table.items() if name not in ("above", "ties")} | tables
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that a board needs, taken from the state at one moment; the work is done later, without holding up votes."""
+
+    arena: str
+    name: str
+    number: int
+    status: str
+    settings: Settings
+    verdict: Verdict
+    tally: Tally
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+    sentence: str
+    set_aside: int
+    quarantined: tuple[str, ...]
+    raters: int
+    tickets: int
+
+
+def facts(state: State) -> Facts:
+    tally = state.tally
+    verdict = state.judge()
+    return Facts(
+        state.arena,
+        state.name,
+        state.number,
+        state.status,
+        state.settings,
+        verdict,
+        Tally.of(*verdict.tally, answers=tally.answers, showings=tally.showings, unit=tally.unit),
+        tuple(option.id for option in state.options),
+        tuple(option.name for option in state.options),
+        verdict_words(state, verdict),
+        state.set_aside,
+        tuple(rater.label for rater in state.raters.values() if rater.quarantined),
+        len(state.raters),
+        len(state.tickets),
+    )
+
+
+def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
+    verdict, ids = known.verdict, known.ids
+    guess, offer = coming
+    return Board(
+        known.arena,
+        known.name,
+        known.number,
+        known.status,
+        known.settings.question,
+        known.settings.unit,
+        verdict.alpha,
+        verdict.margin,
+        verdict.kind,
+        verdict.settled,
+        known.sentence,
+        sentence(verdict, known.settings.question),
+        None if verdict.winner is None else ids[verdict.winner],
+        tuple(ids[k] for k in verdict.still_in),
+        tuple(ids[k] for k in verdict.out),
+        tuple(ids[k] for k in verdict.cycle),
+        verdict.cycle_is_certain,
+        known.tally.answers,
+        known.set_aside,
+        known.quarantined,
+        known.raters,
+        known.tickets,
+        str(guess),
+        None if guess.too_early else (guess.low, guess.likely, guess.high),
+        offer,
+        _lines(known),
+        ids,
+        *verdict.tally,
+    )
+
+
+def _lines(known: Facts) -> tuple[Line, ...]:
+    verdict = known.verdict
+    copeland = {score.arm: score for score in verdict.copeland}
+    borda = {score.arm: score for score in verdict.borda}
+    retired = [k for k in range(len(known.ids)) if k not in verdict.present]
+
+    def line(k: int) -> Line:
+        gone = k not in borda
+        first, last = (0, 0) if gone else _ranks(borda[k], tuple(borda.values()))
+        numbers = [(math.nan,) * 3] * 2 if gone else [(s.value, s.low, s.high) for s in (borda[k], copeland[k])]
+        showings = int(known.tally.showings[k])
+        return Line(known.ids[k], known.names[k], gone, k in verdict.still_in, showings, first, last, *numbers)
+
+    return tuple(line(k) for k in (*borda, *retired))
+
+
+def _ranks(mine: Score, all: Sequence[Score]) -> tuple[int, int]:
+    above = sum(other.low > mine.high for other in all)
+    below = sum(other.high < mine.low for other in all)
+    return 1 + above, len(all) - below
+
+
+def forecast_of(known: Facts) -> tuple[Forecast, MarginOffer | None]:
+    """How many more votes; and if those are more than the owner wants, the narrowest margin that brings it within reach."""
+    settings, tally = known.settings, known.tally
+    retired = [k for k in range(tally.n_arms) if k not in known.verdict.present]
+    if known.verdict.settled:
+        return Forecast(False, 0.0, 0.0, 0.0), None
+
+    def guess(margin: float) -> Forecast:
+        seats, alpha, room = settings.slate_size, settings.alpha, settings.room
+        return forecast(tally, slate_size=seats, alpha=alpha, margin=margin, room=room, retired=retired)
+
+    first = guess(settings.margin)
+    if first.too_early or settings.votes is None or first.likely <= settings.votes - known.tally.answers:
+        return first, None
+    for margin in MARGINS:
+        if margin > settings.margin:
+            wider = guess(margin)
+            if wider.likely <= settings.votes - known.tally.answers:
+                return first, MarginOffer(margin, str(wider), wider.likely)
+    return first, None

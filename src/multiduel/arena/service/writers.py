@@ -1,0 +1,227 @@
+"""Writers: the threads that carry out commands. Commands of one arena keep their order; no arena waits for another's."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from multiduel.arena.domain.errors import Unavailable
+
+LOG = logging.getLogger(__name__)
+WRITERS = 8  # arenas that are written at the same time, at most
+LONG = 3  # of them with long commands, such as imports: the other writers are there for votes
+NO_WRITER = 10.0  # seconds that an arena may wait for its turn, before the server counts as stuck
+NO_END = 60.0  # seconds that a writer may spend on one group of commands, before the server counts as stuck
+ENDED = "A writer thread has ended, which must not happen: the server's log says why. Restart the server."
+
+Waiting = tuple[Any, "Future[Any]"]  # a command, and where its answer goes
+
+
+class Queued(NamedTuple):
+    command: Any
+    future: Future[Any]
+    since: float
+    long: bool
+
+
+@dataclass(eq=False)
+class Writer:
+    """A thread, and what it does at the moment."""
+
+    thread: threading.Thread | None = None
+    arena: str | None = None
+    group: list[Waiting] = field(default_factory=list)
+    long: bool = False
+    began: float = 0.0
+
+
+class Writers:
+    """Started when they are needed. An arena is served by one of them at a time, and then goes to the end of the line.
+
+    Parameters
+    ----------
+    carry_out
+        Called with an arena and commands of it; answers their futures. Whatever it raises is the answer to those still open.
+    rest
+        Called while no command waits, ``pause`` seconds after the last one.
+    together
+        Commands that are carried out at once, at most.
+    is_long
+        Whether a command may take seconds. Such commands are carried out one by one.
+    """
+
+    def __init__(
+        self,
+        carry_out: Callable[[str, list[Waiting]], None],
+        rest: Callable[[], None],
+        *,
+        pause: float,
+        together: int,
+        is_long: Callable[[Any], bool],
+    ) -> None:
+        self._carry_out, self._rest, self._is_long = carry_out, rest, is_long
+        self._pause, self._together = pause, together
+        self._news = threading.Condition()
+        self._queues: dict[str, deque[Queued]] = {}  # by arena
+        self._ready: OrderedDict[str, None] = OrderedDict()  # arenas that wait for a writer, the longest waiting first
+        self._writers: list[Writer] = []
+        self._idle = 0
+        self._rested = True
+        self._closed = False
+        self._ended = ""  # why a thread ended that should not have
+
+    def submit(self, arena: str, command: Any) -> Future[Any]:
+        """Queue a command. Refusals and failures are the future's exception."""
+        future: Future[Any] = Future()
+        long = self._is_long(command)
+        with self._news:
+            if self._closed:
+                raise Unavailable("The service is closed.")
+            if self._ended:
+                raise Unavailable(ENDED)
+            self._queues.setdefault(arena, deque()).append(Queued(command, future, time.monotonic(), long))
+            if not any(writer.arena == arena for writer in self._writers):
+                self._ready.setdefault(arena)
+            self._wake()
+        return future
+
+    def waits(self) -> bool:
+        """Does any arena wait for a writer?"""
+        with self._news:
+            return bool(self._ready)
+
+    def stuck(self) -> str:
+        """Why commands are not carried out as they should be; empty if all is well."""
+        now = time.monotonic()
+        with self._news:
+            if self._ended or any(writer.thread is None or not writer.thread.is_alive() for writer in self._writers):
+                return ENDED
+            waited = max((now - self._queues[arena][0].since for arena in self._ready), default=0.0)
+            busy = max((now - writer.began for writer in self._writers if writer.arena is not None), default=0.0)
+        if waited > NO_WRITER:
+            return f"A command has been waiting for a writer for {waited:.0f} seconds."
+        return f"A command has been in work for {busy:.0f} seconds." if busy > NO_END else ""
+
+    def close(self) -> None:
+        """Carry out what waits, and end."""
+        with self._news:
+            self._closed = True
+            self._news.notify_all()
+            threads = [writer.thread for writer in self._writers if writer.thread is not None]
+        for thread in threads:
+            thread.join()
+
+    # ---- inside the threads
+
+    def _wake(self) -> None:
+        """Have someone take what is ready. Called with the lock held."""
+        if self._idle < len(self._ready) and len(self._writers) < WRITERS:
+            writer = Writer()
+            writer.thread = threading.Thread(target=self._run, args=(writer,), name="arena-writer", daemon=True)
+            try:
+                writer.thread.start()
+            except RuntimeError:  # there may be no more threads: those that are there must do
+                if not self._writers:
+                    raise
+            else:
+                self._writers.append(writer)
+        self._news.notify()
+
+    def _run(self, writer: Writer) -> None:
+        why = "it came to its end"
+        try:
+            while self._take(writer):
+                self._work(writer)
+            return
+        except BaseException as error:
+            why = repr(error)
+        self._give_up(writer, why)
+
+    def _take(self, writer: Writer) -> bool:
+        """Give a writer the next group, or the time to rest. False at the end."""
+        with self._news:
+            while (arena := self._next()) is None:
+                if self._closed:
+                    return False
+                self._idle += 1
+                try:
+                    news = self._news.wait(None if self._rested else self._pause)
+                finally:
+                    self._idle -= 1
+                if not news and not self._rested and not self._ready:
+                    self._rested = True
+                    return True
+            del self._ready[arena]
+            queue = self._queues[arena]
+            writer.arena, writer.began, writer.long = arena, time.monotonic(), queue[0].long
+            while queue and len(writer.group) < (1 if writer.long else self._together):
+                if writer.group and queue[0].long:
+                    break
+                writer.group.append(queue.popleft()[:2])
+        return True
+
+    def _next(self) -> str | None:
+        """The arena whose turn it is. Called with the lock held."""
+        if sum(writer.long for writer in self._writers) < LONG:
+            return next(iter(self._ready), None)
+        return next((arena for arena in self._ready if not self._queues[arena][0].long), None)
+
+    def _work(self, writer: Writer) -> None:
+        if writer.arena is None:
+            self._guarded([], self._rest)
+            return
+        running = [one for one in writer.group if one[1].set_running_or_notify_cancel()]
+        if running:
+            self._guarded(running, self._carry_out, writer.arena, running)
+        with self._news:
+            arena = writer.arena
+            writer.arena, writer.group, writer.long, self._rested = None, [], False, False
+            if self._queues[arena]:
+                self._ready[arena] = None  # at the end: other arenas come first
+                self._wake()
+            else:
+                del self._queues[arena]
+
+    def _guarded(self, group: list[Waiting], function: Callable[..., None], *arguments: Any) -> None:
+        """A writer lives on, whatever a command or a plug-in raises: SystemExit too."""
+        try:
+            function(*arguments)
+        except BaseException as error:
+            LOG.exception("A writer met an error.")
+            for _, future in group:
+                answer(future, None, harmless(error))
+
+    def _give_up(self, writer: Writer, why: str) -> None:
+        """A thread ends that should not: nobody must wait for it for ever."""
+        LOG.critical("A writer thread has ended: %s.", why)
+        with self._news:
+            self._ended = why
+            left = [*writer.group, *((command, future) for queue in self._queues.values() for command, future, *_ in queue)]
+            self._queues = {other.arena: deque() for other in self._writers if other.arena is not None}
+            self._ready.clear()
+            self._news.notify_all()
+        for _, future in left:
+            answer(future, None, Unavailable(ENDED))
+
+
+def harmless(error: BaseException) -> Exception:
+    """An error that may be raised elsewhere: SystemExit there would end the server."""
+    if isinstance(error, Exception):
+        return error
+    return RuntimeError(f"It ended with {type(error).__name__}.")
+
+
+def answer(future: Future[Any], result: Any, failure: Exception | None) -> None:
+    """Answer, unless it was answered or given up before."""
+    with suppress(Exception):
+        if failure is None:
+            future.set_result(result)
+        else:
+            future.set_exception(failure)

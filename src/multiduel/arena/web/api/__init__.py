@@ -1,0 +1,1 @@
+"""The JSON API: routes, and the types of the OpenAPI document."""

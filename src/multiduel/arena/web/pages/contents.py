@@ -1,0 +1,74 @@
+"""How contents look on a page. They are others' words: Markdown is cleaned, all else is escaped, and pictures and sounds come
+from the contents' own path, where nothing in them may run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from multiduel.arena.domain.commands import Ticket
+from multiduel.arena.domain.options import Content
+from multiduel.arena.web.context import AppContext
+
+TAGS = {
+    *("p", "br", "hr", "em", "strong", "del", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
+    *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "sup", "sub"),
+}
+ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
+_HEADING = re.compile(r"<(/?)h([12])>")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A content at its place."""
+
+    kind: str
+    html: Markup  # of text, Markdown and URLs
+    url: str  # of pictures and sounds
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+@lru_cache(maxsize=2_000)
+def safe_markdown(source: str) -> Markup:
+    """
+    >>> safe_markdown("**a** <script>alert(1)</script> [b](javascript:alert(1))")
+    Markup('<p><strong>a</strong> &lt;script&gt;alert(1)&lt;/script&gt; [b](javascript:alert(1))</p>\\n')
+    """
+    html = _HEADING.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 2}>", _markdown().render(source))  # h1 and h2 are the page's
+    clean = nh3.clean(html, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https", "mailto"})
+    clean = clean.replace("<a ", '<a target="_blank" ')  # nh3 has added rel="noopener noreferrer"
+    # What is wider than a phone scrolls by itself, with the keyboard too.
+    clean = clean.replace("<pre>", '<pre tabindex="0" role="group" aria-label="Code">')
+    clean = clean.replace("<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>')
+    return Markup(clean.replace("</table>", "</table></div>"))
+
+
+def shown(content: Content, url: str) -> Shown:
+    if content.kind in ("image", "audio"):
+        return Shown(content.kind, Markup(""), url)
+    words = content.data.decode("utf-8", "replace")
+    if content.kind == "markdown":
+        return Shown("markdown", safe_markdown(words), "")
+    if content.kind == "url":
+        link = Markup('<a href="{0}" target="_blank" rel="noopener noreferrer">{0}</a>')
+        return Shown("url", link.format(words), "")
+    return Shown("text", Markup.escape(words), "")
+
+
+def read_contents(app_context: AppContext, ticket: Ticket) -> list[Shown]:
+    """What its rater sees, position by position."""
+    places = range(len(ticket.options))
+    return [shown(app_context.service.content(ticket.id, p), f"/tickets/{ticket.id}/contents/{p}") for p in places]
+
+
+async def contents_of(app_context: AppContext, ticket: Ticket) -> list[Shown]:
+    return await app_context.quick(ticket.arena, read_contents, app_context, ticket)

@@ -1,0 +1,53 @@
+"""How far it is, as a rater is told: their own votes, and the board's forecast, never more than is known."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from multiduel.arena.domain.errors import BrokenLog, Refused, Unavailable
+from multiduel.arena.web.context import AppContext
+from multiduel.arena.web.pages.render import plural
+
+KEPT = 3.0  # seconds: a forecast is a range, which one vote hardly moves
+UNKNOWN = "how many more decide it is being worked out"
+
+
+class Forecasts:
+    """The last one of each arena. A new one is worked out beside: no vote waits for it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[float, str]] = {}
+        self._working: set[str] = set()
+        self._lock = threading.Lock()
+
+    def words(self, app_context: AppContext, arena: str) -> str:
+        with self._lock:
+            at, words = self._known.get(arena, (-KEPT, UNKNOWN))
+            if time.monotonic() - at < KEPT or arena in self._working:
+                return words
+            self._working.add(arena)
+        threading.Thread(target=self._work, args=(app_context, arena), name="multiduel-forecast", daemon=True).start()
+        return words
+
+    def _work(self, app_context: AppContext, arena: str) -> None:
+        words = UNKNOWN
+        try:
+            board = app_context.service.board(arena)
+            words = "too early to say how many more decide it"
+            if board.settled:
+                words = "it is decided"
+            elif board.forecast_range is not None:
+                words = f"{board.forecast} by all decide it"
+        except (Refused, Unavailable, BrokenLog):  # the next one who asks tries again
+            pass
+        finally:
+            with self._lock:
+                self._known[arena] = (time.monotonic(), words)
+                self._working.discard(arena)
+
+
+def progress_of(app_context: AppContext, forecasts: Forecasts, arena: str, rater: str) -> str:
+    with app_context.service.look(arena) as state:
+        mine = state.raters[rater].votes if rater in state.raters else 0
+    return f"{plural(mine, 'vote')} by you; {forecasts.words(app_context, arena)}."

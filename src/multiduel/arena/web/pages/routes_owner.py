@@ -1,0 +1,230 @@
+"""The owner's pages: make an arena, turn it on and off, change what is compared."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from multiduel.arena.domain import commands as c
+from multiduel.arena.domain.errors import BrokenLog, Conflict, Unavailable
+from multiduel.arena.domain.options import Content, Option
+from multiduel.arena.domain.settings import RATERS, Settings, declared, setting, why_unusable
+from multiduel.arena.journal import ArenaRow
+from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_owner, as_server, caller_of
+from multiduel.arena.web.pages.advice import advise, policies
+from multiduel.arena.web.pages.contents import shown
+from multiduel.arena.web.pages.links import link_of
+from multiduel.arena.web.pages.pasting import read_pasted
+from multiduel.arena.web.pages.render import page
+from multiduel.arena.web.sessions import checked_form
+from multiduel.inputs import BadInput
+
+FORM = sorted((*declared(), RATERS), key=lambda one: not one.first)  # those that most owners need come first
+BLANK = {"name": "", "pasted": ""} | {one.name: one.write(one.default) for one in FORM} | {"slate_size": ""}  # as we advise
+
+
+async def owned(request: Request) -> tuple[AppContext, str, c.ArenaInfo]:
+    """The arena of this page, if its owner (or the server's) looks."""
+    if request.scope.get("grant") is None:
+        raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+    arena = request.path_params["arena"]
+    as_owner(request, arena)
+    app_context = app_context_of(request)
+    return app_context, arena, await app_context.quick(arena, app_context.service.info, arena)
+
+
+def owners_page(request: Request, template: str, info: c.ArenaInfo, here: str, *, status: int = 200, **words: Any) -> Response:
+    return page(request, template, status=status, arena=info.id, name=info.name, info=info, here=here, **words)
+
+
+# ---- all arenas, and a new one
+
+
+def servers_only(request: Request) -> None:
+    if request.scope.get("grant") is None:
+        raise KeyMissing("Please go in with the server’s key first: this browser has none, or one that is not good any more.")
+    as_server(request)
+
+
+async def arenas(request: Request) -> Response:
+    servers_only(request)
+    app_context = app_context_of(request)
+
+    def listed() -> Response:
+        return page(request, "arenas.html", arenas=[_listed(app_context, row) for row in reversed(app_context.service.arenas())])
+
+    return await app_context.slow("", listed)
+
+
+def _listed(app_context: AppContext, row: ArenaRow) -> dict[str, Any]:
+    """A line of the list. What is wrong with one arena is said in its line."""
+    try:
+        info = app_context.service.info(row.id)
+    except (BrokenLog, Unavailable):
+        return {"id": row.id, "name": row.name, "status": "damaged", "created": row.created}
+    counts = {"options": len(info.options), "events": info.events}
+    return {"id": row.id, "name": info.name, "status": info.status, "created": info.created} | counts
+
+
+async def new_page(request: Request) -> Response:
+    servers_only(request)
+    return _form(request, BLANK)
+
+
+def _form(request: Request, fields: dict[str, str], *, problem: str = "", **words: Any) -> Response:
+    known: dict[str, Any] = {"options": None, "contexts": (), "why": {}, "request_id": uuid.uuid4().hex, "policies": policies()}
+    known |= {"first": [one for one in FORM if one.first], "more": [one for one in FORM if not one.first]}
+    return page(request, "new.html", status=422 if problem else 200, f=fields, problem=problem, **known | words)
+
+
+async def new(request: Request) -> Response:
+    """First a look at what was pasted, with our advice; then the arena."""
+    servers_only(request)
+    fields = BLANK | await checked_form(request)
+    app_context = app_context_of(request)
+    try:
+        options, looked = await app_context.slow("", _looked_at, fields["pasted"])
+    except BadInput as error:
+        return _form(request, fields, problem=str(error))
+    advice = looked.pop("advice")
+    looked["why"] = {
+        "slate_size": f"We suggest {advice.slate_size}. {advice.slate_why}",
+        "policy": f"We suggest {advice.policy}: {advice.policy_why} {advice.other_why}",
+    }
+    fields["slate_size"] = fields["slate_size"] or str(advice.slate_size)
+    if fields.get("action") != "create":
+        return _form(request, fields, **looked)
+    try:
+        raters, settings = (
+            RATERS.check(fields["raters"]),
+            Settings(**{one.name: one.read(fields[one.name]) for one in declared()}),
+        )
+        info = await app_context.do(
+            request, c.Create(fields["name"], settings, options, looked["contexts"], fields.get("request"))
+        )
+    except BadInput as error:
+        return _form(request, fields, problem=str(error), **looked)
+    if fields.get("open") == "1" and info.status == "created":
+        info = await app_context.do(request, c.Open(info.id))
+    links = [link_of(request, "Owner: whoever has this link can change everything", await _key(request, "owner", info.id))]
+    if raters == "open":
+        links.insert(0, link_of(request, "Raters: give this link to everyone who may vote", await _key(request, "link", info.id)))
+    return owners_page(request, "links.html", info, "", links=links, fresh=True, add_raters=raters == "secret")
+
+
+def _looked_at(pasted: str) -> tuple[tuple[Option, ...], dict[str, Any]]:
+    """The options that were pasted, and what the form shows of them."""
+    options, contexts = read_pasted(pasted)
+    seen = [(option.name, shown(option.contents[0], "")) for option in options]
+    return options, {"options": seen, "contexts": contexts, "advice": advise(options)}
+
+
+async def _key(request: Request, role: str, arena: str) -> str:
+    app_context = app_context_of(request)
+    return await app_context.quick(arena, app_context.access.new_key, role, arena=arena, by=caller_of(request))
+
+
+# ---- one arena
+
+
+async def overview(request: Request) -> Response:
+    app_context, arena, info = await owned(request)
+    board = await app_context.quick(arena, app_context.service.board, arena) if app_context.ready.is_set() else None
+    words: dict[str, Any] = {
+        "board": board,
+        "policies": policies(),
+        "why": app_context.why_not_ready,
+        "public": app_context.public,
+    }
+    words |= {"changeable": [setting("policy"), setting("margin")], "settings": [one for one in declared() if one.name != "seed"]}
+    return owners_page(request, "overview.html", info, "", problem=why_unusable(info.settings), **words)
+
+
+TURNS: dict[str, Any] = {"open": c.Open, "pause": c.Pause, "close": c.Close}
+
+
+async def turn(request: Request) -> Response:
+    app_context, arena, _ = await owned(request)
+    fields = await checked_form(request)
+    if fields.get("do") not in TURNS:
+        raise BadInput("An arena can be opened, paused or closed.")
+    if fields["do"] == "close" and fields.get("sure") != "1":
+        raise BadInput("Closing is for good. Please tick the box beside it.")
+    await app_context.do(request, TURNS[fields["do"]](arena))
+    return RedirectResponse(f"/own/{arena}", 303)
+
+
+async def policy(request: Request) -> Response:
+    app_context, arena, _ = await owned(request)
+    fields = await checked_form(request)
+    await app_context.do(request, c.ChangePolicy(arena, fields.get("policy", "")))
+    return RedirectResponse(f"/own/{arena}", 303)
+
+
+async def margin(request: Request) -> Response:
+    app_context, arena, _ = await owned(request)
+    fields = await checked_form(request)
+    await app_context.do(request, c.ChangeMargin(arena, setting("margin").read(fields.get("margin", ""))))
+    return RedirectResponse(f"/own/{arena}/board", 303)
+
+
+async def options_page(request: Request, *, problem: str = "", pasted: str = "") -> Response:
+    app_context, arena, info = await owned(request)
+
+    def first_contents() -> list[Any]:
+        made = []
+        for option in info.options:
+            said = option["contents"][0]
+            data = (
+                app_context.service.journal.get_content(arena, said["sha256"]) or b""
+                if said["kind"] not in ("image", "audio")
+                else b""
+            )
+            made.append((option, shown(Content(said["kind"], data, said["type"]), "")))
+        return made
+
+    listed = await app_context.slow(arena, first_contents)
+    status = 422 if problem else 200
+    words = {"problem": problem, "pasted": pasted, "request_id": uuid.uuid4().hex}
+    return owners_page(request, "options.html", info, "options", status=status, listed=listed, **words)
+
+
+async def add(request: Request) -> Response:
+    app_context, arena, info = await owned(request)
+    fields = await checked_form(request)
+    try:
+        options, contexts = await app_context.slow(arena, read_pasted, fields.get("pasted", ""), least=1)
+        if list(contexts) != [context["text"] for context in info.contexts]:
+            raise BadInput("New options must answer every question of this arena, in their order: paste a CSV with all of them.")
+        await app_context.do(request, c.AddOptions(arena, options, fields.get("request")))
+    except (BadInput, Conflict) as error:
+        return await options_page(request, problem=str(error), pasted=fields.get("pasted", ""))
+    return RedirectResponse(f"/own/{arena}/options", 303)
+
+
+async def retire(request: Request) -> Response:
+    app_context, arena, _ = await owned(request)
+    fields = await checked_form(request)
+    try:
+        await app_context.do(request, c.RetireOption(arena, fields.get("option", "")))
+    except Conflict as error:
+        return await options_page(request, problem=str(error))
+    return RedirectResponse(f"/own/{arena}/options", 303)
+
+
+ROUTES = [
+    Route("/own", arenas),
+    Route("/own/new", new_page),
+    Route("/own/new", new, methods=["POST"]),
+    Route("/own/{arena}", overview),
+    Route("/own/{arena}/status", turn, methods=["POST"]),
+    Route("/own/{arena}/policy", policy, methods=["POST"]),
+    Route("/own/{arena}/margin", margin, methods=["POST"]),
+    Route("/own/{arena}/options", options_page),
+    Route("/own/{arena}/options", add, methods=["POST"]),
+    Route("/own/{arena}/options/retire", retire, methods=["POST"]),
+]

@@ -1,0 +1,92 @@
+"""Raters, as their owner sees them: links, agreement and speed, quarantine."""
+
+from __future__ import annotations
+
+import uuid
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from multiduel.arena.domain import commands as c
+from multiduel.arena.domain.errors import Conflict
+from multiduel.arena.web.context import caller_of
+from multiduel.arena.web.pages.links import link_of
+from multiduel.arena.web.pages.routes_owner import owned, owners_page
+from multiduel.arena.web.sessions import checked_form
+from multiduel.inputs import BadInput
+
+MOST_AT_ONCE = 200
+
+
+async def raters_page(request: Request, *, problem: str = "") -> Response:
+    app_context, arena, info = await owned(request)
+
+    def made() -> Response:
+        raters, links = app_context.service.raters(arena), len(app_context.service.journal.secrets.get(arena, "link"))
+        used = {key.subject: key.used for key in app_context.access.keys(arena, ("rater",))}
+        words = {"raters": raters, "used": used, "links": links, "problem": problem, "request_id": uuid.uuid4().hex}
+        return owners_page(request, "raters.html", info, "raters", status=422 if problem else 200, **words)
+
+    return await app_context.slow(arena, made)
+
+
+async def open_link(request: Request) -> Response:
+    app_context, arena, info = await owned(request)
+    await checked_form(request)
+    key = await app_context.quick(arena, app_context.access.new_key, "link", arena=arena, by=caller_of(request))
+    links = [link_of(request, "Raters: give this link to everyone who may vote", key)]
+    return owners_page(request, "links.html", info, "raters", links=links, fresh=False)
+
+
+async def revoke(request: Request) -> Response:
+    app_context, arena, _ = await owned(request)
+    await checked_form(request)
+    await app_context.quick(arena, app_context.access.revoke, "link", arena, by=caller_of(request))
+    return RedirectResponse(f"/own/{arena}/raters", 303)
+
+
+async def admit(request: Request) -> Response:
+    """A link of their own for each, on a page to be printed or copied."""
+    app_context, arena, info = await owned(request)
+    fields = await checked_form(request)
+    labels = [label.strip() for label in fields.get("labels", "").splitlines() if label.strip()]
+    limit, asked = fields.get("limit", "").strip(), fields.get("request", "")
+    try:
+        if not 1 <= len(labels) <= MOST_AT_ONCE:
+            raise BadInput(f"Name 1 to {MOST_AT_ONCE} raters, one per line. Got {len(labels)}.")
+        if limit and not (limit.isascii() and limit.isdigit() and len(limit) < 10):
+            raise BadInput(f"A limit is a whole number of votes, or empty. Got {limit[:20]}.")
+        links = []
+        for k, label in enumerate(labels):
+            command = c.AdmitRater(
+                arena, label, fields.get("stratum") or None, int(limit) if limit else None, f"page {asked} {k}"
+            )
+            rater = await app_context.do(request, command)
+            key = await app_context.quick(
+                arena, app_context.access.new_key, "rater", arena=arena, rater=rater, by=caller_of(request)
+            )
+            links.append(link_of(request, label, key))
+    except (BadInput, Conflict) as error:
+        return await raters_page(request, problem=str(error))
+    return owners_page(request, "links.html", info, "raters", links=links, fresh=False)
+
+
+async def quarantine(request: Request) -> Response:
+    app_context, arena, _ = await owned(request)
+    fields = await checked_form(request)
+    rater = fields.get("rater", "")
+    await app_context.do(
+        request,
+        c.Release(arena, rater) if fields.get("do") == "release" else c.Quarantine(arena, rater, fields.get("reason", "")),
+    )
+    return RedirectResponse(f"/own/{arena}/raters", 303)
+
+
+ROUTES = [
+    Route("/own/{arena}/raters", raters_page),
+    Route("/own/{arena}/raters", admit, methods=["POST"]),
+    Route("/own/{arena}/raters/quarantine", quarantine, methods=["POST"]),
+    Route("/own/{arena}/links", open_link, methods=["POST"]),
+    Route("/own/{arena}/links/revoke", revoke, methods=["POST"]),
+]

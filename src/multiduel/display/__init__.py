@@ -1,0 +1,1 @@
+"""Show results: tables, figures, progress bars and documents, from plain arrays."""

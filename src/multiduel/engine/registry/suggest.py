@@ -1,0 +1,142 @@
+"""Which policy to use: the one that lost least where it was measured, in the setting nearest to yours."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import json
+import math
+import re
+from typing import Any, NamedTuple
+
+from multiduel.engine.registry.registry import POLICIES
+from multiduel.inputs import choice, whole
+from multiduel.kernels.contract import FOREVER, PolicySpec
+from multiduel.kernels.validity import MOST_ARMS
+
+ASSUMPTIONS = ("utilities", "condorcet", "copeland")
+WORDS = {
+    "utilities": "options with hidden qualities",
+    "condorcet": "an option that beats every other, and otherwise no order",
+    "copeland": "no option that beats every other",
+}
+# What a policy description must not ask for: more than is assumed.
+MORE = {"utilities": (), "condorcet": ("utilit", "linear", "order", "transitiv")}
+MORE["copeland"] = (*MORE["condorcet"], "^a Condorcet winner")
+
+
+class Suggestion(NamedTuple):
+    """A policy's name, why, and the next best with their measured mean regret.
+
+    >>> import multiduel as md
+    >>> suggestion = md.suggest(n_arms=20, slate_size=4)
+    >>> suggestion.policy, len(suggestion.others) > 0
+    ('due-duel', True)
+    """
+
+    policy: str
+    why: str
+    others: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        return f"{self.policy}: {self.why}"
+
+
+@functools.cache
+def measured() -> dict[str, Any]:
+    """The measurements that ``benchmarks/suggestions.py`` made."""
+    data: dict[str, Any] = json.loads(importlib.resources.files(__package__).joinpath("measured.json").read_text())
+    return data
+
+
+def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, assume: str = "condorcet") -> Suggestion:
+    """Suggest a policy, from measured results.
+
+    The suggestion is the policy of least rank in the measured setting nearest to yours: its rank by mean regret plus its rank
+    by the worst tenth of the runs; in ties the mean decides. A policy that assumes more than you do is never suggested, and
+    neither is one that was not measured; ``why`` names those that would fit and were not measured.
+
+    Parameters
+    ----------
+    n_arms
+        How many options there are.
+    slate_size
+        How many of them are shown at once, at most.
+    horizon
+        The number of rounds, if it is known; policies that must know it are considered only then.
+    assume
+        What you believe of the options: "utilities" (each has a hidden quality), "condorcet" (one beats every other) or
+        "copeland" (perhaps none does).
+
+    Returns
+    -------
+    Suggestion
+        The policy's name, why, and the next best. Print it: it is a sentence.
+
+    Raises
+    ------
+    BadInput
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> import multiduel as md
+    >>> print(md.suggest(n_arms=20, slate_size=4).policy)
+    due-duel
+    """
+    n_arms = whole("n_arms", n_arms, 1, MOST_ARMS, of="suggest")
+    slate_size = whole("slate_size", slate_size, 2, MOST_ARMS, of="suggest")
+    if horizon is not None:
+        horizon = whole("horizon", horizon, 1, FOREVER, of="suggest")
+    choice("assume", assume, ASSUMPTIONS)
+
+    rows = [row for row in measured()["rows"] if row["assumption"] == assume]
+    arms = _nearest({row["n_arms"] for row in rows}, n_arms)
+    rows = [row for row in rows if row["n_arms"] == arms]
+    rounds = _nearest({row["horizon"] for row in rows}, horizon or 10**6)
+    seats = _nearest({row["slate_size"] for row in rows}, slate_size)
+    here = [
+        row
+        for row in rows
+        if row["horizon"] == rounds
+        and row["slate_size"] in (2, seats)
+        and row["policy"] in POLICIES
+        and _fits(POLICIES[row["policy"]], assume, horizon)
+    ]
+    by_mean, by_worst = (sorted(row[key] for row in here) for key in ("mean", "worst_tenth"))
+    here.sort(key=lambda row: (by_mean.index(row["mean"]) + by_worst.index(row["worst_tenth"]), row["mean"]))
+    best, *rest = here
+    others: dict[str, Any] = {}
+    for row in rest:
+        if row["policy"] != best["policy"]:
+            others.setdefault(row["policy"], row)  # a policy measured twice counts where it ranks first
+    after = next(iter(others.values()), None)
+    next_best = f" Next is {after['policy']}: {_measure(after)}." if after else ""
+    why = (
+        f"measured where it is most like yours ({WORDS[assume]}; {arms} arms, {best['slate_size']} at once, {rounds:,} rounds; "
+        f"{best['instances']} instances, {best['runs']} runs): {_measure(best)}.{next_best} {_not_measured(assume, horizon)}"
+        f"{POLICIES[best['policy']].use}"
+    )
+    return Suggestion(best["policy"], why, tuple((name, row["mean"]) for name, row in others.items())[:5])
+
+
+def _fits(spec: PolicySpec, assume: str, horizon: int | None) -> bool:
+    """Tell whether a policy assumes no more than is known."""
+    return not re.search("|".join(MORE[assume]) or "(?!)", spec.assumes) and (horizon is not None or spec.anytime)
+
+
+def _not_measured(assume: str, horizon: int | None) -> str:
+    """Name the policies that fit and that were not measured, in a sentence; "" if there are none."""
+    known = {row["policy"] for row in measured()["rows"] + measured()["left_out"]} | set(measured()["not_for_regret"])
+    names = [name for name, spec in POLICIES.items() if name not in known and not spec.features and _fits(spec, assume, horizon)]
+    return f"Not measured: {', '.join(names)}. " if names else ""
+
+
+def _measure(row: dict[str, Any]) -> str:
+    share = f"{row['wrong']:.1%} of the runs ended with a wrong arm" if row["wrong"] else "no run ended with a wrong arm"
+    return f"mean regret {row['mean']:,.0f} (±{1.96 * row['error']:,.0f}), worst tenth {row['worst_tenth']:,.0f}, {share}"
+
+
+def _nearest(known: set[int], wanted: int) -> int:
+    """On a logarithmic scale: 20 arms are nearer to 24 than to 8. In a tie, the larger."""
+    return min(known, key=lambda value: (abs(math.log(value) - math.log(wanted)), -value))

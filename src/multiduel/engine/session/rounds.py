@@ -1,0 +1,94 @@
+"""A round's compiled entries, which a policy calls from Python: one ask, one tell, one recommendation."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from multiduel.arrays import Floats, Ints, Stream
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.contract import ask, recommend, tell
+from multiduel.kernels.evidence import Counts, count_answer
+
+MOST_WEIGHT = 1e9  # of a duel that is told: even 10^9 of them sum to what every kernel can still count with
+MOST_WINS = 1e15  # of one arm over another in a tally
+
+
+class Duel(NamedTuple):
+    """Room for one pair of arms."""
+
+    pair: Ints  # i8[2]
+    wins: Floats  # f8[2, 2]
+
+
+def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> int:
+    """One ask, committing to nothing. Returns how many arms it wrote into ``slate``."""
+    n, _ = ask(params, state, rng, round, 1, slate)
+    return n
+
+
+@kernel
+def sensible(wins: Floats, most: float) -> bool:
+    """Are these weights of duels: from 0 to ``most``, and none of an arm against itself?"""
+    n = wins.shape[0]
+    good = True
+    for a in range(n):
+        good &= wins[a, a] == 0.0
+        for b in range(n):
+            good &= (wins[a, b] >= 0.0) & (wins[a, b] <= most)
+    return good
+
+
+@kernel
+def count(slate: Ints, wins: Floats, tally: Counts) -> bool:
+    """Count an answer in ``tally``, unless that is empty: what many answers gave is no answer. Was anything compared?"""
+    compared = any_positive(wins)
+    if compared and tally.above.shape[0] > 0:
+        count_answer(tally, slate, wins)
+    return compared
+
+
+@kernel
+def any_positive(wins: Floats) -> bool:
+    for a in range(wins.shape[0]):
+        for b in range(wins.shape[1]):
+            if wins[a, b] > 0.0:
+                return True
+    return False
+
+
+def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Counts) -> bool:
+    """One tell, also counted in ``tally``. Wins that are not wins change nothing and give False."""
+    if not sensible(wins, MOST_WEIGHT):
+        return False
+    if count(slate, wins, tally):
+        tell(params, state, rng, round, slate, wins)
+    return True
+
+
+def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Counts) -> bool:
+    """A comparison, or a whole tally, that the policy did not ask for, told as one slate."""
+    if not sensible(wins, most):
+        return False
+    if count(arms, wins, tally):
+        tell(params, state, rng, 0, arms, wins)
+    return True
+
+
+def observe_pairs(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Counts) -> bool:
+    """The same, told pair by pair: a two-dueling kernel looks at two arms only."""
+    if not sensible(wins, most):
+        return False
+    count(arms, wins, tally)
+    for a in range(arms.shape[0]):
+        for b in range(a + 1, arms.shape[0]):
+            if wins[a, b] + wins[b, a] > 0.0:
+                duel.pair[0] = arms[a]
+                duel.pair[1] = arms[b]
+                duel.wins[0, 1] = wins[a, b]
+                duel.wins[1, 0] = wins[b, a]
+                tell(params, state, rng, 0, duel.pair, duel.wins)
+    return True
+
+
+def recommend_once(params: Any, state: Any) -> int:
+    return recommend(params, state)
