@@ -52,7 +52,7 @@ class Votes:
     options: tuple[str, ...]
     first: Ints  # i4[rows]
     second: Ints  # i4[rows]
-    outcome: Ints  # i1[rows]
+    outcome: Any  # i1[rows]
     starts: Ints | None = None  # i8[answers + 1]
     counts: Floats | None = None  # f8[answers]
     rater: Ints | None = None  # i4[answers]
@@ -106,15 +106,27 @@ class Votes:
         same = np.flatnonzero(one == two)
         if len(same):
             raise BadInput(
-                f"A row of votes must compare two different options. Row {same[0] + 1} compares {names[one[same[0]]]!r} with itself."
+                "A row of votes must compare two different options. "
+                f"Row {same[0] + 1} compares {names[one[same[0]]]!r} with itself."
             )
         edges = None if starts is None else _edges(starts, len(one))
         n = len(one) if edges is None else len(edges) - 1
         who, whose = _coded("rater", rater, raters, n)
         what, whats = _coded("case", case, cases, n)
         return cls(
-            names, one, two, result, edges, _numbers("counts", counts, n, 0.0), who, what, whose, whats, _numbers("time", time, n), bool(ordered)
-        )  # fmt: skip
+            names,
+            first=one,
+            second=two,
+            outcome=result,
+            starts=edges,
+            counts=_numbers("counts", counts, n, 0.0),
+            rater=who,
+            case=what,
+            raters=whose,
+            cases=whats,
+            time=_numbers("time", time, n),
+            ordered=bool(ordered),
+        )
 
     @property
     def answers(self) -> int:
@@ -197,12 +209,12 @@ class Votes:
             sizes = np.diff(self.starts)[numbers]
             starts = np.concatenate(([0], np.cumsum(sizes)))
             rows = np.repeat(self.starts[numbers] - starts[:-1], sizes) + np.arange(starts[-1])
-        columns = {
-            name: None if (old := getattr(self, name)) is None else old[numbers] for name in ("counts", "rater", "case", "time")
+        chosen_columns: dict[str, Any] = {
+            name: None if (column := getattr(self, name)) is None else column[numbers]
+            for name in ("counts", "rater", "case", "time")
         }
-        return replace(
-            self, first=self.first[rows], second=self.second[rows], outcome=self.outcome[rows], starts=starts, **columns
-        )
+        pairs = {name: getattr(self, name)[rows] for name in ("first", "second", "outcome")}
+        return replace(self, starts=starts, **pairs, **chosen_columns)
 
 
 def _names(what: str, given: Sequence[str]) -> tuple[str, ...]:
