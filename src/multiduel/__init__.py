@@ -28,20 +28,22 @@ _HOMES = {
     "multiduel.engine.registry.estimates": ("estimate",),
     "multiduel.engine.simulation.rankings": ("Rankings",),
     "multiduel.inference": ("Forecast", "Tally", "Verdict", "forecast", "verdict"),
+    "multiduel.inference.votes": ("Votes",),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
         *("instance", "random_utilities", "read_csv", "synthetic"),
     ),
+    "multiduel.votes.reader": ("read_votes",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
-    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
+    "Standing", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best", "bradley_terry", "catalogue",
     "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
-    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
+    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "read_votes", "register", "restore", "simulate", "suggest",
     "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from multiduel.engine.simulation.result import Result, Results
     from multiduel.engine.simulation.simulate import simulate
     from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
+    from multiduel.inference.votes import Votes
     from multiduel.inputs import BadInput
     from multiduel.problems import (
         EstimatedProblem,
@@ -76,6 +79,7 @@ if TYPE_CHECKING:
         read_csv,
         synthetic,
     )
+    from multiduel.votes.reader import read_votes
 
 
 def __getattr__(name: str) -> Any:
