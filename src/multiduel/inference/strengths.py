@@ -244,11 +244,10 @@ def spread(J: Floats, M: Floats, group: Ints, correction: float, inflated: float
     inverse = np.linalg.inv(J + means + (np.diag([0.0] * K + [1e-6] * (size - K)) if size > K else 0.0)) - means
     penalty = np.zeros(size)
     penalty[:K], penalty[K:] = ridge, 1e-6
-    shrunk: Floats = np.linalg.inv(J + np.diag(penalty))
+    shrunk = np.asarray(np.linalg.inv(J + np.diag(penalty)), np.float64)
     shrunk -= means @ shrunk
     shrunk -= shrunk @ means
-    shrunk *= inflated
-    return Spread(correction * (inverse @ M @ inverse), shrunk)
+    return Spread(correction * (inverse @ M @ inverse), inflated * shrunk)
 
 
 def at_all_times(n: Any, error: float) -> Any:

@@ -170,12 +170,12 @@ class Votes:
 
     @property
     def above(self) -> Floats:
-        """``above[i, j]``: answers that placed option i above option j."""
+        """Answers that placed option i above option j: f8[K, K]."""
         return self.tables[0]
 
     @property
     def ties(self) -> Floats:
-        """``ties[i, j]``: answers that placed options i and j level."""
+        """Answers that placed options i and j level: f8[K, K], symmetric."""
         return self.tables[1]
 
     def clusters(self, by: str) -> tuple[Ints, int]:
