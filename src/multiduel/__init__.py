@@ -33,16 +33,17 @@ _HOMES = {
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
         *("instance", "random_utilities", "read_csv", "synthetic"),
     ),
+    "multiduel.votes.next_slates": ("NextSlates", "next_slates"),
     "multiduel.votes.reader": ("read_votes",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
+    "BadInput", "EstimatedProblem", "Forecast", "NextSlates", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
     "Standing", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best", "bradley_terry",
     "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make",
-    "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "read_votes", "register", "restore",
+    "next_slates", "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "read_votes", "register", "restore",
     "simulate", "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         read_csv,
         synthetic,
     )
+    from multiduel.votes.next_slates import NextSlates, next_slates
     from multiduel.votes.reader import read_votes
 
 

@@ -206,7 +206,7 @@ def read_slates(table: Table, roles: Mapping[str, str]) -> Reading:
             raise BadInput(f"{where}: a slate must show at least two options, each once. Got {shortened(shown)}.")
         rankings.add_options(where, shown)
         text = columns[answer].text(row)
-        if not text or text.lower() in SKIPS:
+        if not text or (text.lower() in SKIPS and text not in shown):
             rankings.silent += 1
             continue
         groups, best = _answer(where, text, shown)

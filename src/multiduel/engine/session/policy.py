@@ -78,6 +78,7 @@ class Policy:
         tally: Counts | None = None,
         round: int = 0,
         open: Iterable[tuple[int, tuple[int, ...]]] = (),
+        answers: int = 0,
     ) -> None:
         self.spec, self.params = spec, params
         self._state, self._rng, self._fingerprint, self._round = state, rng, fingerprint, round
@@ -86,6 +87,7 @@ class Policy:
         self._inner = {label: k for k, label in enumerate(self._label)}
         self._open: OrderedDict[int, tuple[int, ...]] = OrderedDict(open)
         self._tally = no_answers(self.n_arms) if tally is None else tally
+        self._answers = answers  # that compared anything
         self._spare: list[bool] | None = None
         self._lock = threading.RLock()
         self._slate = np.zeros(self.n_arms, np.int64)
@@ -190,6 +192,7 @@ class Policy:
             if not self._tell(self.params, self._state, self._rng, int(round), places, wins, self._tally):  # 1.0 finds round 1
                 raise explain(wins, arms, MOST_WEIGHT)
             del self._open[round]
+            self._answers += bool(wins.any())
 
     def _was_single(self, round: Any, arms: Any) -> bool:
         """May this be a slate of one arm that was asked?"""
@@ -239,7 +242,9 @@ class Policy:
         """
         with self._lock:
             names = self._known(arms)
-            self._observe_wins(names, wins_matrix(outcome, names), MOST_WEIGHT, self._tally)
+            wins = wins_matrix(outcome, names)
+            self._observe_wins(names, wins, MOST_WEIGHT, self._tally)
+            self._answers += bool(wins.any())
 
     def _observe_wins(self, arms: tuple[int, ...], wins: Floats, most: float, tally: Counts) -> None:
         if self.spec.blind:
@@ -336,9 +341,11 @@ class Policy:
         order = [self._inner[arm] for arm in range(self.n_arms)]
         with self._lock:
             above, ties, shares = (table[order] for table in self._tally)
+            answers = self._answers
         D, T = above[:, order], ties[:, order]
         judged = (D + D.T + T).max(axis=1)  # a tally that it started from says nothing of slates
-        return Tally.of(D, T, showings=np.ceil(np.maximum(shares[:, 1], judged)))
+        showings = np.ceil(np.maximum(shares[:, 1], judged))
+        return Tally.of(D, T, showings=showings, answers=max(answers, int(showings.max())))
 
     def verdict(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Verdict:
         """Judge whether it is settled which arm is best. Ask at any time, as often as you like.
@@ -385,6 +392,7 @@ class Policy:
                 "rng": [int(word) for word in self._rng],
                 "open": [[round, list(arms)] for round, arms in self._open.items()],
                 "tally": [pack(array) for array in self._tally],
+                "answers": self._answers,
                 "state": [
                     None if spare else pack(leaf) for leaf, spare in zip(leaves(self._state), self._scratch(), strict=True)
                 ],
@@ -544,7 +552,19 @@ def restore(saved: dict[str, Any]) -> Policy:
     open = read_open(saved, n_arms, seats_of(spec, params, n_arms), round)
     # snapshots of early versions have no fingerprint
     fingerprint = read_fingerprint(saved) if "fingerprint" in saved else _fingerprint(spec.name, describe(params), n_arms, 0)
-    return Policy(spec, params, state=state, labels=labels, rng=rng, fingerprint=fingerprint, tally=tally, round=round, open=open)
+    answers = number(part(saved, "answers", int), 0, MOST_ROUNDS, "answers") if "answers" in saved else 0  # those of early versions
+    return Policy(
+        spec,
+        params,
+        state=state,
+        labels=labels,
+        rng=rng,
+        fingerprint=fingerprint,
+        tally=tally,
+        round=round,
+        open=open,
+        answers=answers,
+    )
 
 
 def _unpickle(saved: dict[str, Any]) -> Policy:
