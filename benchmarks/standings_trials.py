@@ -1,4 +1,4 @@
-"""Experiments in worlds of known strengths, compiled: a policy chooses slates, raters answer, the rows of the answers are kept."""
+"""Experiments in worlds of known strengths, compiled: a policy chooses slates, raters answer, the rows of answers are kept."""
 
 from __future__ import annotations
 

@@ -342,7 +342,7 @@ def standings(
     *,
     names: Sequence[str] | None = None,
     alpha: float = 0.05,
-    by: str = "answer",
+    by: str | None = None,
     margin: float = 0.0,
     room: int | None = None,
     retired: Iterable[int] = (),
@@ -363,7 +363,8 @@ def standings(
     alpha
         The largest chance that an interval of a strength misses at any time; likewise that a rank range does.
     by
-        The unit of evidence. "answer": for these raters, in this mix. "rater", "case": for people, or cases, like these.
+        The unit of evidence. "answer": for these raters, in this mix. "rater", "case": for people, or cases, like these. If not
+        given, by answer; for a tally, as it counts.
     margin, room, retired
         As for ``verdict``.
     covariates
@@ -391,7 +392,7 @@ def standings(
     ('tea', 1, 1)
     """
     share("alpha", alpha, of="standings")
-    choice("by", by, UNITS)
+    by = (votes.unit if isinstance(votes, Tally) else "answer") if by is None else choice("by", by, UNITS)
     x, effects = _covariates(votes, covariates, position)
     known = _read(votes, ties, names, by, x)
     K = len(known.names)
@@ -446,6 +447,12 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
         if ties is not None:
             raise BadInput("'ties' of 'standings' go with a table of wins: a tally holds its own.")
         tally, duels = votes, False
+        if tally.unit == "rater" and by != "rater":
+            raise BadInput(f"'by' must be 'rater' for a tally that counts by rater. Got '{by}'.")
+        if tally.knows_answers:
+            given = tally.votes(names)
+            known = _read_votes(given, given.options, by, x)
+            return known._replace(tally=tally) if by == tally.unit else known
     else:
         tally, duels = Tally.of(votes, ties), True
     if by != "answer" or tally.unit != "answer":
