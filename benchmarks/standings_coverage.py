@@ -3,7 +3,7 @@
     python benchmarks/standings_coverage.py                # all settings, 1,000 experiments each: about half an hour of one core
     python benchmarks/standings_coverage.py --experiments 50 --write /tmp/coverage.json
 
-An experiment is missed if any interval of any option misses at any look. With 59 options, 300 experiments are played. The file is
+An experiment is missed if any interval of any option misses at any look. With 59 options, 500 experiments are played. The file is
 written after every setting, and settings that it holds already are kept; ``benchmarks/standings_page.py`` makes the tables of
 docs/standings.md from it.
 """
@@ -24,7 +24,7 @@ from multiduel.files import write_whole
 
 HERE = Path(__file__).parent / "standings_coverage.json"
 ANSWERS = {5: 1_500, 10: 3_000, 20: 4_000, 59: 6_000}
-MOST = {59: 300}  # experiments: these take long
+MOST = {59: 500}  # experiments: these take long
 ALPHA = 0.05
 
 
@@ -35,7 +35,7 @@ def plain_mean() -> Iterator[None]:
 
     module = sys.modules["multiduel.inference.standings"]
     weighted = module.centring
-    module.centring = lambda group, shown: weighted(group, np.ones(len(shown)))
+    module.centring = lambda group, compared: weighted(group, np.ones(len(compared)))
     try:
         yield
     finally:

@@ -3,7 +3,8 @@
 The verdict needs no model but says only which option is best. The standings order all options and say how sure that order is,
 also where the slates were chosen along the way.
 
-**Strengths** theta are Bradley-Terry strengths (``strengths``), relative to the mean. With K options (or ``room``), an option's
+**Strengths** theta are Bradley-Terry strengths (``strengths``), relative to their mean weighted by how often each option was
+compared (``strengths.centring`` says why). With K options (or ``room``), an option's
 interval is theta_i +- s_i z(n_i, alpha / K): s_i the larger of the robust and the model's standard error, n_i the units of
 evidence (answers, raters or cases) that showed it, z the width that holds at all times (``strengths.at_all_times``). All
 intervals hold together with confidence 1 - alpha, if the model does. That is asymptotic: an option with fewer than 20 units has
@@ -580,7 +581,7 @@ def estimate(known: Known, error: float) -> Estimate:
         squares = shown if known.assumed == 1.0 else N.sum(axis=1) ** 2 / np.maximum(shown, 1.0)
     else:
         M, shown, squares = cluster_sums(known.rows, theta)
-    centre = centring(group, shown)
+    centre = centring(group, N.sum(axis=1))
     covariance = spread(J, M * known.assumed, group, centre, _correction(known, len(theta)), known.assumed)
     off = np.sqrt(covariance.variance())
     wide = np.full(len(theta), math.nan)
