@@ -3,7 +3,8 @@
 The verdict needs no model but says only which option is best. The standings order all options and say how sure that order is,
 also where the slates were chosen along the way.
 
-**Strengths** theta are Bradley-Terry strengths (``strengths``), relative to the mean. With K options (or ``room``), an option's
+**Strengths** theta are Bradley-Terry strengths (``strengths``), relative to their mean weighted by how often each option was
+compared (``strengths.centring`` says why). With K options (or ``room``), an option's
 interval is theta_i +- s_i z(n_i, alpha / K): s_i the larger of the robust and the model's standard error, n_i the units of
 evidence (answers, raters or cases) that showed it, z the width that holds at all times (``strengths.at_all_times``). All
 intervals hold together with confidence 1 - alpha, if the model does. That is asymptotic: an option with fewer than 20 units has
@@ -36,7 +37,9 @@ from multiduel.inference.bounded import bounded_radius
 from multiduel.inference.evidence import evidence
 from multiduel.inference.strengths import (
     Rows,
+    Spread,
     at_all_times,
+    centring,
     cluster_sums,
     duel_sums,
     fit,
@@ -319,7 +322,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """What the arithmetic needs of votes, whichever way they came."""
 
     names: tuple[str, ...]
@@ -340,7 +343,7 @@ def standings(
     *,
     names: Sequence[str] | None = None,
     alpha: float = 0.05,
-    by: str = "answer",
+    by: str | None = None,
     margin: float = 0.0,
     room: int | None = None,
     retired: Iterable[int] = (),
@@ -361,7 +364,8 @@ def standings(
     alpha
         The largest chance that an interval of a strength misses at any time; likewise that a rank range does.
     by
-        The unit of evidence. "answer": for these raters, in this mix. "rater", "case": for people, or cases, like these.
+        The unit of evidence. "answer": for these raters, in this mix. "rater", "case": for people, or cases, like these. If not
+        given, by answer; for a tally, as it counts.
     margin, room, retired
         As for ``verdict``.
     covariates
@@ -389,30 +393,17 @@ def standings(
     ('tea', 1, 1)
     """
     share("alpha", alpha, of="standings")
-    choice("by", by, UNITS)
+    by = (votes.unit if isinstance(votes, Tally) else "answer") if by is None else choice("by", by, UNITS)
     x, effects = _covariates(votes, covariates, position)
-    known = _known(votes, ties, names, by, x)
+    known = _read(votes, ties, names, by, x)
     K = len(known.names)
     judged = _judged(known, by, verdict, alpha, margin, room, retired)
     many = max(K, 1 if room is None else whole("room", room, 1, MOST_ROOM, of="standings"))
-    N = known.above + known.above.T + known.ties
-    theta, J = fit(known.above + 0.5 * known.ties)
-    group = groups(N)
-    if known.rows is None:
-        M, shown = duel_sums(known.above, known.ties, theta), N.sum(axis=1) if known.shown is None else known.shown
-        squares = shown if known.assumed == 1.0 else N.sum(axis=1) ** 2 / np.maximum(shown, 1.0)
-    else:
-        M, shown, squares = cluster_sums(known.rows, theta)
-    correction = _correction(known, K)
-    covariance = spread(J, M * known.assumed, group, correction, known.assumed)
-    theta = _centred(theta, group)
-    error = np.sqrt(covariance.variance())
-    enough = shown >= LEAST_SHOWN
-    wide = np.where(enough, error * at_all_times(shown, alpha / many), math.nan)
-    wide[~np.isfinite(wide)] = math.nan
-    ahead, contradictions = _ahead(theta, covariance.of_differences(), shown, group, judged, alpha, many)
+    found = estimate(known, alpha / many)
+    theta, group, shown, error, wide = found.theta, found.group, found.shown, found.error, found.wide
+    ahead, contradictions = _ahead(found, judged, alpha, many)
     rank_from, rank_to = _ranks(ahead, judged)
-    won, won_low, won_high = _won(known, N, squares, alpha / many)
+    won, won_low, won_high = _won(known, found.squares, alpha / many)
     gone = sorted(set(range(K)) - set(judged.present))
     first = [judged.winner] if judged.winner is not None else []
     rest = sorted(set(judged.present) - set(first), key=lambda k: (-theta[k], k))
@@ -440,23 +431,29 @@ def standings(
         verdict=judged,
         contradictions=contradictions,
         assumed=known.assumed,
-        style=_style(known, effects, group, shown, correction, alpha, many) if effects else None,
+        style=_style(known, effects, found, alpha, many) if effects else None,
     )
 
 
 # ---- what is given
 
 
-def _known(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats | None) -> _Known:
+def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats | None) -> Known:
     if isinstance(votes, Votes):
         if ties is not None:
             raise BadInput("'ties' of 'standings' go with a table of wins: votes hold theirs.")
         labels = votes.options if names is None else names_of(names, len(votes.options), of="standings")
-        return _known_votes(votes, labels, by, x)
+        return _read_votes(votes, labels, by, x)
     if isinstance(votes, Tally):
         if ties is not None:
             raise BadInput("'ties' of 'standings' go with a table of wins: a tally holds its own.")
         tally, duels = votes, False
+        if tally.unit == "rater" and by != "rater":
+            raise BadInput(f"'by' must be 'rater' for a tally that counts by rater. Got '{by}'.")
+        if tally.knows_answers:
+            given = tally.votes(names)
+            known = _read_votes(given, given.options, by, x)
+            return known._replace(tally=tally) if by == tally.unit else known
     else:
         tally, duels = Tally.of(votes, ties), True
     if by != "answer" or tally.unit != "answer":
@@ -465,14 +462,14 @@ def _known(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Float
     N = tally.above + tally.above.T + tally.ties
     pairs, shown = 0.5 * float(N.sum()), tally.showings.astype(float)
     if duels or (shown.sum() <= 2.0 * pairs + 0.5 and pairs <= tally.answers + 0.5):
-        return _Known(labels, tally.above, tally.ties, round(pairs), round(pairs), None, None, 1.0, tally)
+        return Known(labels, tally.above, tally.ties, round(pairs), round(pairs), None, None, 1.0, tally)
     # The pairs of a ranking of m from a Plackett-Luce judge hang together so that, for options alike, the variance of an option's
     # score is (m + 1) / 3 times that of single pairs; m / 2 times where only the best of m is named.
     seats = float(shown.sum()) / max(1, tally.answers)
-    return _Known(labels, tally.above, tally.ties, tally.answers, tally.answers, None, shown, max(1.0, seats / 2.0), tally)
+    return Known(labels, tally.above, tally.ties, tally.answers, tally.answers, None, shown, max(1.0, seats / 2.0), tally)
 
 
-def _known_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> _Known:
+def _read_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> Known:
     above, ties = votes.tables
     n = votes.answers if votes.counts is None else round(float(votes.counts.sum()))
     if by == "answer":
@@ -487,7 +484,7 @@ def _known_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None
     if x is not None and rows is not None:
         weight = np.ones(1) if votes.counts is None else votes.row_counts
         styled = rows._replace(x=x), rows._replace(x=x, weight=weight)
-    return _Known(names, above, ties, n, units, None if duels else rows, None, 1.0, tally, styled)
+    return Known(names, above, ties, n, units, None if duels else rows, None, 1.0, tally, styled)
 
 
 def _won_share(votes: Votes) -> Any:
@@ -548,7 +545,7 @@ def _covariates(votes: Any, given: Mapping[str, Any] | None, position: bool) -> 
 
 
 def _judged(
-    known: _Known, by: str, given: Verdict | None, alpha: float, margin: float, room: int | None, retired: Iterable[int]
+    known: Known, by: str, given: Verdict | None, alpha: float, margin: float, room: int | None, retired: Iterable[int]
 ) -> Verdict:
     if given is None:
         made = verdict(known.tally, alpha=alpha, margin=margin, room=room, retired=retired, names=known.names)
@@ -561,21 +558,59 @@ def _judged(
 # ---- what follows
 
 
-def _correction(known: _Known, K: int) -> float:
+class Estimate(NamedTuple):
+    """Strengths and how far they may be off."""
+
+    theta: Floats  # f8[K]  relative to the mean of its group
+    centre: Floats  # f8[K, K]  that takes the mean
+    group: Ints  # i8[K]
+    shown: Floats  # f8[K]  units of evidence that compared each option
+    squares: Floats  # f8[K]  sum, over units, of squares of how often each compared an option
+    covariance: Spread
+    error: Floats  # f8[K]
+    wide: Floats  # f8[K]  half-widths of intervals; nan where it is too early
+
+
+def estimate(known: Known, error: float) -> Estimate:
+    """The strengths, each with an interval that ever misses with a chance of ``error`` at most."""
+    N = known.above + known.above.T + known.ties
+    theta, J = fit(known.above + 0.5 * known.ties)
+    group = groups(N)
+    if known.rows is None:
+        M, shown = duel_sums(known.above, known.ties, theta), N.sum(axis=1) if known.shown is None else known.shown
+        squares = shown if known.assumed == 1.0 else N.sum(axis=1) ** 2 / np.maximum(shown, 1.0)
+    else:
+        M, shown, squares = cluster_sums(known.rows, theta)
+    centre = centring(group, N.sum(axis=1))
+    covariance = spread(J, M * known.assumed, group, centre, _correction(known, len(theta)), known.assumed)
+    off = np.sqrt(covariance.variance())
+    wide = np.full(len(theta), math.nan)
+    enough = shown >= LEAST_SHOWN
+    wide[enough] = off[enough] * at_all_times(shown[enough], error)
+    return Estimate(centre @ theta, centre, group, shown, squares, covariance, off, wide)
+
+
+def _correction(known: Known, K: int) -> float:
     """Residuals are smaller than errors, because the strengths were fitted to them."""
     G, n = max(2, known.units), max(known.answers, K + 1)
     return G / (G - 1.0) * n / (n - K)
 
 
-def _ahead(
-    theta: Floats, variance: Floats, shown: Floats, group: Ints, judged: Verdict, alpha: float, many: int
-) -> tuple[Flags, tuple[tuple[int, int], ...]]:
+def ahead_by_strength(found: Estimate, error: float) -> Flags:
+    """Whose interval of the difference to whom lies above 0; each pair's ever misses with a chance of ``error`` at most."""
+    n = np.minimum(found.shown[:, None], found.shown[None, :])
+    apart = found.theta[:, None] - found.theta[None, :]
+    off = np.sqrt(np.maximum(found.covariance.of_differences(), 0.0))
+    sure: Flags = (apart > off * at_all_times(np.maximum(n, LEAST_SHOWN), error)) & (n >= LEAST_SHOWN)
+    sure &= found.group[:, None] == found.group[None, :]
+    return sure
+
+
+def _ahead(found: Estimate, judged: Verdict, alpha: float, many: int) -> tuple[Flags, tuple[tuple[int, int], ...]]:
     """Who is ahead of whom for certain; and the pairs whose own evidence contradicts the strengths."""
-    error = alpha / max(1.0, many * (many - 1.0))
-    n = np.minimum(shown[:, None], shown[None, :])
+    theta, group = found.theta, found.group
     apart = theta[:, None] - theta[None, :]
-    ahead = apart > np.sqrt(np.maximum(variance, 0.0)) * at_all_times(np.maximum(n, 1.0), error)
-    ahead &= (n >= LEAST_SHOWN) & (group[:, None] == group[None, :])
+    ahead = ahead_by_strength(found, alpha / max(1.0, many * (many - 1.0)))
     L = judged.evidence if judged.margin == 0.0 else evidence(*judged.tally)[0]
     sure = judged.pairs <= L
     np.fill_diagonal(sure, False)
@@ -604,8 +639,8 @@ def _ranks(ahead: Flags, judged: Verdict) -> tuple[Ints, Ints]:
     return rank_from, np.maximum(rank_from, rank_to)
 
 
-def _won(known: _Known, N: Floats, squares: Floats, error: float) -> tuple[Floats, Floats, Floats]:
-    n = N.sum(axis=1)
+def _won(known: Known, squares: Floats, error: float) -> tuple[Floats, Floats, Floats]:
+    n = (known.above + known.above.T + known.ties).sum(axis=1)
     W = (known.above + 0.5 * known.ties).sum(axis=1)
     won = np.divide(W, n, out=np.full(len(n), math.nan), where=n > 0)
     radius = np.array(
@@ -614,25 +649,17 @@ def _won(known: _Known, N: Floats, squares: Floats, error: float) -> tuple[Float
     return won, np.clip(won - radius, 0.0, 1.0), np.clip(won + radius, 0.0, 1.0)
 
 
-def _style(
-    known: _Known, effects: tuple[str, ...], group: Ints, shown: Floats, correction: float, alpha: float, many: int
-) -> Style:
+def _style(known: Known, effects: tuple[str, ...], raw: Estimate, alpha: float, many: int) -> Style:
     assert known.styled is not None
     rows, counted = known.styled
-    K, d = len(group), len(effects)
+    K, d = len(raw.group), len(effects)
     theta, beta, J = fit_rows(counted, K)
     M, _, _ = cluster_sums(rows, theta, beta)
-    covariance = spread(J, M, group, correction)
-    error = np.sqrt(np.maximum(covariance.variance(), 0.0))
-    theta = _centred(theta, group)
-    wide = np.where(shown >= LEAST_SHOWN, error[:K] * at_all_times(np.maximum(shown, 1.0), alpha / many), math.nan)
-    off = error[K:] * float(at_all_times(max(1, known.units), alpha / d))
+    off = np.sqrt(np.maximum(spread(J, M, raw.group, raw.centre, _correction(known, K)).variance(), 0.0))
+    theta = raw.centre @ theta
+    wide = off[:K] * at_all_times(np.maximum(raw.shown, 1.0), alpha / many)
+    wide[np.isnan(raw.wide)] = math.nan
+    apart = off[K:] * float(at_all_times(max(1, known.units), alpha / d))
     if known.units < LEAST_SHOWN:
-        off[:] = math.nan
-    return Style(effects, beta, beta - off, beta + off, theta, theta - wide, theta + wide)
-
-
-def _centred(theta: Floats, group: Ints) -> Floats:
-    means = np.bincount(group, theta) / np.bincount(group)
-    centred: Floats = theta - means[group]
-    return centred
+        apart[:] = math.nan
+    return Style(effects, beta, beta - apart, beta + apart, theta, theta - wide, theta + wide)

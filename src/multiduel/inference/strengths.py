@@ -11,7 +11,7 @@ Spread     J = Laplacian of N_ij p_ij (1 - p_ij); U_c = the score of cluster c, 
            placed first has residuals near 0, so that the robust form alone would be far too sure of it.
 
 Options that were never compared with each other, not even by way of others, form groups; strengths are relative to the mean of
-a group, and nothing is said across groups.
+a group (``centring``), and nothing is said across groups.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from multiduel.kernels.compiler.dispatch import entry
 RIDGE = 0.5  # lambda
 STEPS = 1000  # strengths far apart take many: no step is above 1
 CLOSE = 1e-9
+TRACE = 1e-6  # a ridge on effects of covariates, so that one that says nothing is merely uncertain
 
 
 class Rows(NamedTuple):
@@ -177,7 +178,7 @@ def fit_rows(rows: Rows, K: int, start: Floats | None = None, ridge: float = RID
     at = np.zeros(K + d)
     if start is not None:
         at[:K] = start
-    penalty = np.concatenate([np.full(K, ridge), np.full(d, 1e-6)])
+    penalty = np.concatenate([np.full(K, ridge), np.full(d, TRACE)])
     for _ in range(STEPS):
         slope, J = np.zeros(K + d), np.zeros((K + d, K + d))
         _run(fill_slopes, rows, at[:K].copy(), at[K:].copy(), slope, J)
@@ -235,19 +236,36 @@ class Spread(NamedTuple):
         return np.maximum(one, other)
 
 
-def spread(J: Floats, M: Floats, group: Ints, correction: float, inflated: float = 1.0, ridge: float = RIDGE) -> Spread:
+def centring(group: Ints, compared: Floats) -> Floats:
+    """The matrix that takes the mean of its group from each strength, options weighted by how often they were compared.
+
+    Not the plain mean. A policy that looks for the best stops showing options after bad luck, so that the rarely shown are, together,
+    estimated too low. In a plain mean their errors weigh as much as all others and add up, and shift every strength: with ten
+    options alike, challengers' slates and duels, the intervals of well-known options then missed in 8 % of experiments that
+    promised 5 %, with 20 options and due-duel's slates in 16 %. In the weighted mean their errors weigh little (0 % and 0 %), and
+    what is uncertain about an option is again mostly its own.
+    """
+    weights = np.where(group[:, None] == group[None, :], np.maximum(compared, 1e-12)[None, :], 0.0)
+    centre: Floats = np.eye(len(group)) - weights / weights.sum(axis=1, keepdims=True)
+    return centre
+
+
+def spread(
+    J: Floats, M: Floats, group: Ints, centre: Floats, correction: float, inflated: float = 1.0, ridge: float = RIDGE
+) -> Spread:
     """The covariances of the module's text. ``inflated``: by how much the model's is too small because pairs hang together."""
-    K, size = len(group), len(J)
+    K, size = len(centre), len(J)
+    H = np.eye(size)
+    H[:K, :K] = centre
     same = (group[:, None] == group[None, :]).astype(float)
     means = np.zeros((size, size))
     means[:K, :K] = same / same.sum(axis=1, keepdims=True)
-    inverse = np.linalg.inv(J + means + (np.diag([0.0] * K + [1e-6] * (size - K)) if size > K else 0.0)) - means
-    penalty = np.zeros(size)
-    penalty[:K], penalty[K:] = ridge, 1e-6
-    shrunk = np.asarray(np.linalg.inv(J + np.diag(penalty)), np.float64)
-    shrunk -= means @ shrunk
-    shrunk -= shrunk @ means
-    return Spread(correction * (inverse @ M @ inverse), inflated * shrunk)
+    trace = np.full(size, TRACE)
+    trace[:K] = 0.0
+    inverse = H @ np.linalg.inv(J + means + np.diag(trace))
+    trace[:K] = ridge
+    shrunk = H @ np.linalg.inv(J + np.diag(trace)) @ H.T
+    return Spread(correction * (inverse @ M @ inverse.T), inflated * shrunk)
 
 
 def at_all_times(n: Any, error: float) -> Any:
