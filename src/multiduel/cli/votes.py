@@ -1,9 +1,11 @@
-"""``multiduel rank`` and ``multiduel next``: from the votes in a file to a leaderboard, and to what to compare next. Heavy imports wait."""
+"""``multiduel rank`` and ``next``: from the votes in a file to standings, and to what to compare next. Heavy imports wait."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,11 +23,15 @@ FILES = "Votes: battles, rankings, counts, PrefLib, logs; CSV, JSONL, Parquet, g
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=FILES)]
 Named = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="ROLE=NAME", help="Which column is what, such as winner=preferred; rater= for none. May be repeated."),
+    typer.Option(
+        "--column", metavar="ROLE=NAME", help="Which column is what, such as winner=choice; rater= for none. May be repeated."
+    ),
 ]
 Meant = Annotated[
     list[str] | None,
-    typer.Option("--outcome", metavar="CELL=MEANING", help="What a winner's cell means: first, second, tie or none. May be repeated."),
+    typer.Option(
+        "--outcome", metavar="CELL=MEANING", help="What a cell of the winner means: first, second, tie, none. May be repeated."
+    ),
 ]
 Names = Annotated[bool, typer.Option("--winner-is-name", help="The winner's cells are names of options, not of sides.")]
 Kind = Annotated[str | None, typer.Option(help="The kind of votes, if it is not recognised: battles, rankings, counts ...")]
@@ -53,22 +59,39 @@ def rank(
     winner_is_name: Names = False,
     kind: Kind = None,
 ) -> None:
-    """Who is best, and the standings, from the votes in a file."""
-    from multiduel.votes.ranking_page import RankedVotes
+    """Who is best, and the standings of all options, from the votes in a file."""
+    from multiduel.display.standings_tables import span
+    from multiduel.display.tables import text_table
+    from multiduel.engine.standings import standings
+    from multiduel.votes.headline import headline
+    from multiduel.votes.styles import style_covariates
 
     printed = json_file is not None and str(json_file) == "-"
     for path in (plot, html, latex, None if printed else json_file):
         if path:
             refuse_unwritable(path)
     read = _read(files, column, outcome, winner_is_name, kind)
-    found = RankedVotes.of(read, by=by, alpha=alpha, margin=margin, style=style, position=position)
+    covariates = style_covariates(read.votes, style) if style else None
+    found = standings(read.votes, by=by, alpha=alpha, margin=margin, covariates=covariates, position=position)
+    answer = headline(found.verdict)
+    numbers = {"answer": answer, "votes": read.note, **found.to_json()}
     if printed:
-        print(json.dumps(found.to_json(), indent=1))
+        print(json.dumps(numbers, indent=1, allow_nan=False))
     else:
-        print(visible(found.text(top)))
-    written = [(html, found.to_html), (latex, found.to_latex)]
-    if not printed:
-        written.append((json_file, lambda: json.dumps(found.to_json(), indent=1) + "\n"))
+        table = found.table()
+        rows = table.rows if top is None else table.rows[:top]
+        more = [f"and {len(table.rows) - len(rows)} more"] if len(rows) < len(table.rows) else []
+        style_lines = []
+        if found.style is not None:
+            effects = zip(found.style.names, found.style.effect, found.style.low, found.style.high, strict=True)
+            style_lines = [f"Effect of {name} on strength: {e:+.2f} ({span(low, high)})." for name, e, low, high in effects]
+        lines = [answer, "", *found.sentences(), *style_lines, "", text_table(replace(table, rows=rows)), *more, "", found.note()]
+        print(visible("\n".join(lines)))
+    written: list[tuple[Path | None, Callable[[], str]]] = [
+        (html, lambda: found.html(f"{answer} {_names(files)}")),
+        (latex, lambda: found.latex() + "\n"),
+        (None if printed else json_file, lambda: json.dumps(numbers, indent=1, allow_nan=False) + "\n"),
+    ]
     for path, content in written:
         if path:
             write_whole(path, content())
@@ -76,6 +99,10 @@ def rank(
     if plot:
         found.plot(plot)
         print(f"Wrote {plot}", file=sys.stderr)
+
+
+def _names(files: list[str]) -> str:
+    return ", ".join(Path(file).name for file in files)
 
 
 @app.command("next")
@@ -87,7 +114,9 @@ def next_(
     by: By = "answer",
     alpha: Alpha = 0.05,
     option: Annotated[list[str] | None, typer.Option(help="An option that the votes do not have yet. May be repeated.")] = None,
-    case: Annotated[list[str] | None, typer.Option(help="A case to compare on; those of the votes if not given. May be repeated.")] = None,
+    case: Annotated[
+        list[str] | None, typer.Option(help="A case to compare on; those of the votes if not given. May be repeated.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the choice.")] = 0,
     column: Named = None,
     outcome: Meant = None,
@@ -95,8 +124,8 @@ def next_(
     kind: Kind = None,
 ) -> None:
     """Which slates to compare next: fill in the answers, and run it again with that file too."""
+    from multiduel.votes.headline import headline
     from multiduel.votes.next_slates import format_of, next_slates
-    from multiduel.votes.ranking_page import headline
     from multiduel.votes.reader import with_options
 
     if out:
@@ -113,7 +142,9 @@ def next_(
         print(found.text("csv"), end="")
         return
     found.write(out)
-    print(f"Wrote {out}: {len(found.slates)} slates. Fill in 'answer': a position such as 2, a ranking such as 2>1=3, or tie.", file=sys.stderr)
+    print(
+        f"Wrote {out}: {len(found.slates)} slates. Fill in 'answer': a position (2), a ranking (2>1=3) or tie.", file=sys.stderr
+    )
 
 
 def _read(
@@ -133,9 +164,5 @@ def _pairs(option: str, given: list[str] | None) -> list[tuple[str, str]]:
     for one in given or ():
         if "=" not in one:
             raise BadInput(f"'{option}' must be written as two words with = between them. Got '{one}'.")
-    return [(one.rpartition("=")[0], one.rpartition("=")[2]) if option == "--outcome" else _first_cut(one) for one in given or ()]
-
-
-def _first_cut(one: str) -> tuple[str, str]:
-    role, _, name = one.partition("=")
-    return role, name
+    cut = str.rpartition if option == "--outcome" else str.partition  # a cell may hold =, as a column's name may
+    return [(cut(one, "=")[0], cut(one, "=")[2]) for one in given or ()]

@@ -1,10 +1,19 @@
 """The slates worth comparing next, from the votes so far: many at once, to be answered in any order and read back.
 
-One by one, ``challengers`` chooses well: whoever has least against it meets the rivals that may yet beat it. Many at once, the answers
-of the slates before are not there yet, and without them the same leader would be asked about again and again. So each batch is
-played ahead in a drawn world: strengths are drawn from what the votes leave possible (Bradley-Terry, as in ``forecast``), the policy
-asks, the drawn world answers, the policy learns that and asks on. Where the drawn world reaches a verdict before the batch is full,
-another world is drawn and played from the votes as they are. The drawn answers choose slates and nothing else: they are never counted.
+A verdict needs evidence of one option against each other one. So every slate shows an option that may be best, the leader, with
+the rivals that it has not yet beaten for certain:
+
+    strengths <- Bradley and Terry's, with the spread that the votes leave (``forecast.strengths``)
+    for each slate of the batch
+      leader <- the strongest that no other has beaten for certain, by strengths with a little luck (0.3 of their spread)
+      rivals <- those against which the leader lacks a winner's evidence, the strongest first by strengths with all their luck
+      show the leader and the first m - 1 rivals, in random order
+      count the answer to be expected (chances by strengths, ties as often as so far), so that the next slates ask something else
+
+The luck spreads a batch over what may be true (Thompson sampling, as in ``challengers``); the expected answers spread it over
+what is not asked yet. They choose slates and nothing else: they are never counted. Where the expected answers would settle
+everything before the batch is full, the rest is chosen anew from the votes as they are. Strengths only decide what is shown: the
+verdict does not believe in them.
 
 docs/votes.md says how many answers batches of 1, 20 and 100 took (``benchmarks/batches.py``).
 """
@@ -21,11 +30,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.arrays import Floats
-from multiduel.engine.session.outcomes import ranking
-from multiduel.engine.session.policy import make
 from multiduel.files import write_whole
-from multiduel.inference import Tally, Verdict, Votes, standings, verdict
+from multiduel.inference import Tally, Verdict, Votes, evidence, standings, verdict
 from multiduel.inference.forecast import strengths
 from multiduel.inputs import MOST_SEED, BadInput, share, shortened, whole
 from multiduel.spreadsheets import harmless
@@ -33,6 +39,9 @@ from multiduel.spreadsheets import harmless
 MOST_SLATES = 100_000
 MOST_TABLE = 10_000_000  # cases times options, of which it is remembered who was shown in which
 FORMATS = ("csv", "jsonl")
+LEADER_LUCK = 0.3  # of 0, 0.3, 0.6 and 1 the one that took the fewest answers
+VAIN = 20  # draws of a leader that has nothing left to show
+UNBEATEN_FIRST = 1e6  # more than strengths differ
 
 
 class NextSlate(NamedTuple):
@@ -123,7 +132,7 @@ def next_slates(
 ) -> NextSlates:
     """Choose the slates that are worth comparing next, to find the best option with few answers.
 
-    Write them to a file, fill in the answers, read it with the votes so far, and choose again: the adaptive loop without a server.
+    Write them to a file, fill in the answers, read it with the votes so far, and choose again: an adaptive loop without a server.
 
     Parameters
     ----------
@@ -136,8 +145,8 @@ def next_slates(
     alpha, by
         Those of the verdict that the slates work towards: see ``standings``.
     cases
-        What to compare the options on, such as prompts; those of the votes, if not given. Each slate gets the case that its options
-        were seen on least.
+        What to compare the options on, such as prompts; those of the votes, if not given. Each slate gets the case that its
+        options were seen on least.
     seed
         The same votes and seed give the same slates.
 
@@ -169,8 +178,8 @@ def next_slates(
         raise BadInput(f"'next_slates' needs at least 2 options to compare. Got {K}.")
     found = _verdict(votes, alpha, by)
     rng = np.random.default_rng(seed)
-    chosen = [] if found.settled else choose(*found.tally, slate_size=min(size, K), number=count, alpha=alpha, rng=rng)
-    shown = [tuple(rng.permutation(arms).tolist()) for arms in chosen]  # the policy names the leader first
+    chosen = [] if found.settled else choose(found, slate_size=min(size, K), number=count, rng=rng)
+    shown = [tuple(rng.permutation(arms).tolist()) for arms in chosen]  # or the leader would always be shown first
     named = tuple(dict.fromkeys(votes.cases if cases is None else map(str, cases)))
     on = _cases(votes, named, shown, rng)
     slates = tuple(NextSlate(tuple(votes.options[k] for k in arms), case) for arms, case in zip(shown, on, strict=True))
@@ -183,40 +192,43 @@ def _verdict(votes: Votes, alpha: float, by: str) -> Verdict:
     return standings(votes, alpha=alpha, by=by).verdict
 
 
-def choose(
-    above: Floats, ties: Floats, *, slate_size: int, number: int, alpha: float, rng: np.random.Generator
-) -> list[tuple[int, ...]]:
-    """The arms of each slate, as ``challengers`` chooses them while drawn worlds answer."""
-    W = above + 0.5 * ties
-    K = len(W)
-    mode, root = strengths(W)
+def choose(found: Verdict, *, slate_size: int, number: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """The arms of each slate, the leader first."""
+    above, ties = found.tally
+    K, m = len(above), slate_size
+    mode, root = strengths(above + 0.5 * ties)
+    chance = 1.0 / (1.0 + np.exp(mode[None, :] - mode[:, None]))
+    np.fill_diagonal(chance, 0.0)
+    said = above.sum() + 0.5 * ties.sum()
+    decided = above.sum() / said if said else 1.0
+    expected, level = decided * chance, (1.0 - decided) * (chance + chance.T)
+    known = evidence(above, ties)[0]
+    beaten = known.max(axis=0, initial=-np.inf) >= found.pairs  # "out" would be too soon: the best is out with chance alpha
+    beaten &= not beaten.all()
     slates: list[tuple[int, ...]] = []
+    D, T, L, vain = above.copy(), ties.copy(), known.copy(), 0
     while len(slates) < number:
-        policy = make(
-            "challengers", n_arms=K, slate_size=slate_size, alpha=alpha, seed=int(rng.integers(2**63)), tally=W if W.any() else None
-        )
-        drawn = mode + np.linalg.solve(root.T, rng.standard_normal(K))
-        before = len(slates)
-        while len(slates) < number:
-            arms = policy.ask().arms
-            if len(arms) < 2:  # this world has its verdict
-                break
-            slates.append(arms)
-            luck = drawn[list(arms)] + rng.gumbel(size=len(arms))  # Plackett-Luce: a ranking by strength and Gumbel luck
-            policy.observe(arms, ranking([arms[k] for k in np.argsort(-luck)]))
-        if len(slates) == before:  # the policy counts a tie as half a win and is content; the verdict does not count it
-            slates += _hardest(above, ties, slate_size, number - before, rng)
+        luck = np.linalg.solve(root.T, rng.standard_normal((K, 2))).T
+        lead = mode + LEADER_LUCK * luck[0]
+        lead[beaten] = -np.inf
+        b = int(lead.argmax())
+        rivals = mode + luck[1]
+        rivals[b] = -np.inf
+        unbeaten = found.needed > L[b]
+        unbeaten[b] = False
+        if not unbeaten.any():  # by the answers expected, this leader is best
+            vain += 1
+            if vain > VAIN:
+                D, T, L, vain = above.copy(), ties.copy(), known.copy(), 0
+            continue
+        order = np.argsort(-rivals - UNBEATEN_FIRST * unbeaten)  # where few are left, others fill the slate
+        arms = [b, *order[: m - 1].tolist()]
+        slates.append(tuple(arms))
+        square = np.ix_(arms, arms)
+        D[square] += expected[square]
+        T[square] += level[square]
+        L[square] = evidence(D[square], T[square])[0]
     return slates
-
-
-def _hardest(above: Floats, ties: Floats, slate_size: int, number: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """The leader with the rivals that have been least beaten, where the policy has nothing to ask."""
-    won = (above + 0.5 * ties).sum(axis=1) / np.maximum(1.0, (above + above.T + ties).sum(axis=1))
-    leader = int(won.argmax())
-    lead = above[leader] - above[:, leader] + rng.random(len(above))
-    lead[leader] = np.inf
-    rivals = np.argsort(lead)[: max(1, slate_size - 1)].tolist()
-    return [(leader, *rivals)] * number
 
 
 def _cases(votes: Votes, named: Sequence[str], slates: Sequence[tuple[int, ...]], rng: np.random.Generator) -> list[str | None]:
@@ -228,8 +240,8 @@ def _cases(votes: Votes, named: Sequence[str], slates: Sequence[tuple[int, ...]]
     seen = np.zeros((C, K if C * K <= MOST_TABLE else 1))
     if votes.case is not None:
         place = np.array([number.get(name, -1) for name in votes.cases])[votes.case[votes.answer_of_row]]
-        for arms in (votes.first, votes.second):
-            np.add.at(seen, (place[place >= 0], arms[place >= 0] % seen.shape[1]), 1.0)
+        for side in (votes.first, votes.second):
+            np.add.at(seen, (place[place >= 0], side[place >= 0] % seen.shape[1]), 1.0)
     chosen: list[str | None] = []
     for arms in slates:
         columns = [arm % seen.shape[1] for arm in arms]

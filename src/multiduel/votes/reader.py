@@ -310,6 +310,26 @@ def join(several: Sequence[Votes]) -> Votes:
         first=np.concatenate([table[votes.first] for table, votes in zip(new, several, strict=True)]),
         second=np.concatenate([table[votes.second] for table, votes in zip(new, several, strict=True)]),
         outcome=np.concatenate([votes.outcome for votes in several]),
-        ordered=all(votes.ordered for votes in several),
+        ordered=all(votes.ordered for votes in several if votes.answers),
         **more,
     )
+
+
+def with_options(votes: Votes, options: Sequence[str]) -> Votes:
+    """Add options that no vote has compared yet.
+
+    Parameters
+    ----------
+    votes
+        The votes so far.
+    options
+        Names. Those that the votes have already change nothing.
+
+    Returns
+    -------
+    Votes
+        The same answers among more options.
+    """
+    new = [str(name) for name in options if str(name) not in votes.options]
+    nothing = np.zeros(0, np.int32)
+    return join([votes, Votes.of(new, first=nothing, second=nothing, outcome=nothing, ordered=votes.ordered)]) if new else votes

@@ -27,7 +27,11 @@ def style_of(content: str) -> tuple[float, float, float]:
     >>> [round(value, 2) for value in style_of("# Tea\\n- hot\\n- wet")]
     [2.89, 0.69, 1.1]
     """
-    return float(np.log1p(len(content))), float(np.log1p(len(_HEADING.findall(content)))), float(np.log1p(len(_ITEM.findall(content))))
+    return (
+        float(np.log1p(len(content))),
+        float(np.log1p(len(_HEADING.findall(content)))),
+        float(np.log1p(len(_ITEM.findall(content)))),
+    )
 
 
 STYLES = ("log length", "headings", "lists")
@@ -56,8 +60,9 @@ def style_covariates(votes: Votes, contents: str | os.PathLike[str] | Any) -> di
     Examples
     --------
     >>> from multiduel import read_votes
-    >>> found = style_covariates(read_votes(["tea > milk"]), [{"option": "tea", "content": "hot"}, {"option": "milk", "content": "cold!"}])
-    >>> [name for name in found]
+    >>> content = {"tea": "hot", "milk": "cold!", "gin": "no"}
+    >>> contents = [{"option": name, "content": text} for name, text in content.items()]
+    >>> list(style_covariates(read_votes(["tea > milk", "tea > gin"]), contents))
     ['log length']
     """
     table = _table(contents)
@@ -73,7 +78,8 @@ def style_covariates(votes: Votes, contents: str | os.PathLike[str] | Any) -> di
         if missing.any():
             row = int(missing.argmax())
             on = f" on {shortened(votes.cases[cases[row]])}" if case is not None else ""
-            raise BadInput(f"{table.where()}: must hold the content of every option. There is none of {shortened(votes.options[arms[row]])}{on}.")
+            who = shortened(votes.options[arms[row]])
+            raise BadInput(f"{table.where()}: must hold the content of every option. There is none of {who}{on}.")
     apart = first - second
     return {name: apart[:, k] for k, name in enumerate(STYLES) if np.ptp(apart[:, k]) > 0.0}
 
