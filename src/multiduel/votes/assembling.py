@@ -88,6 +88,8 @@ def check_options(where: object, options: Sequence[str]) -> None:
             raise BadInput(
                 f"{where}: an option's name must have at most {MOST_NAME:,} characters. Got {len(option):,}: {shortened(option)}."
             )
+        if "\0" in option:
+            raise BadInput(f"{where}: an option's name must be text. Got a zero byte in {shortened(option)}.")
 
 
 def not_zero(table: Table, columns: Mapping[str, Column], roles: Mapping[str, str]) -> Any:
@@ -164,7 +166,7 @@ class Rankings:
         for option in options:
             if option not in self.number:
                 self.number[option] = len(self.number)
-                if len(self.number) > MOST_OPTIONS or len(option) > MOST_NAME:
+                if len(self.number) > MOST_OPTIONS or len(option) > MOST_NAME or "\0" in option:
                     check_options(where, list(self.number))
 
     def add(
