@@ -16,6 +16,7 @@ import json
 import math
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -80,32 +81,37 @@ def in_turn(u: np.ndarray, m: int, seed: int) -> tuple[int, bool]:
             return answers, int(least.argmax()) == int(u.argmax())
 
 
-def measure(replays: int, folder: Path) -> None:
-    u, rows = world(folder), []
-    for m in SIZES:
-        for batch in (*BATCHES, 0):
+def measure(replays: int, folder: Path, sizes: Sequence[int], batches: Sequence[int]) -> None:
+    u = world(folder)
+    for m in sizes:
+        for batch in batches:
             start = time.process_time()
             played = [adaptive(u, m, batch, seed) if batch else in_turn(u, m, seed) for seed in range(replays)]
             answers = np.array([count for count, _ in played], float)
-            rows.append(
-                {
-                    "slate_size": m,
-                    "batch": batch,  # 0: in turn
-                    "replays": replays,
-                    "mean": round(float(answers.mean()), 1),
-                    "error": round(float(answers.std(ddof=1) / math.sqrt(replays)), 1),
-                    "low": int(np.quantile(answers, 0.1)),
-                    "high": int(np.quantile(answers, 0.9)),
-                    "wrong": sum(not right for _, right in played),
-                    "cpu_seconds": round(time.process_time() - start, 1),
-                }
-            )
-            print(rows[-1], flush=True)
-            write(rows)
+            row = {
+                "slate_size": m,
+                "batch": batch,  # 0: in turn
+                "replays": replays,
+                "mean": round(float(answers.mean()), 1),
+                "error": round(float(answers.std(ddof=1) / math.sqrt(replays)), 1),
+                "median": int(np.median(answers)),
+                "low": int(np.quantile(answers, 0.1)),
+                "high": int(np.quantile(answers, 0.9)),
+                "most": int(answers.max()),
+                "wrong": sum(not right for _, right in played),
+                "cpu_seconds": round(time.process_time() - start, 1),
+            }
+            print(row, flush=True)
+            write(row)
 
 
-def write(rows: list[dict[str, object]]) -> None:
-    (HERE / "batches.json").write_text(json.dumps({"alpha": ALPHA, "options": 59, "rows": rows}, indent=1) + "\n")
+def write(row: dict[str, object]) -> None:
+    """Put a row into the file, in the place of the one that it had."""
+    file = HERE / "batches.json"
+    rows = json.loads(file.read_text())["rows"] if file.exists() else []
+    rows = [old for old in rows if (old["slate_size"], old["batch"]) != (row["slate_size"], row["batch"])] + [row]
+    rows.sort(key=lambda one: (-one["slate_size"], one["batch"] or math.inf))
+    file.write_text(json.dumps({"alpha": ALPHA, "options": 59, "rows": rows}, indent=1) + "\n")
 
 
 def table() -> str:
@@ -137,9 +143,11 @@ if __name__ == "__main__":
     parser.add_argument("command", choices=("measure", "page"))
     parser.add_argument("--replays", type=int, default=60)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("MULTIDUEL_DATA", ".")))
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--batches", type=int, nargs="+", default=(*BATCHES, 0), help="0: in turn")
     options = parser.parse_args()
     if options.command == "measure":
         os.nice(5)
-        measure(options.replays, options.data)
+        measure(options.replays, options.data, options.sizes, options.batches)
     else:
         page()

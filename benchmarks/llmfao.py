@@ -1,4 +1,4 @@
-"""The worked example of docs/guides/leaderboard.md: people's, GPT-4's and GPT-3's votes on the same answers of 59 language models.
+"""The worked example of docs/guides/leaderboard.md: people's, GPT-4's and GPT-3's votes on answers of 59 language models.
 
     python benchmarks/llmfao.py measure [--data FOLDER]    reads the votes, and writes benchmarks/llmfao.json
     python benchmarks/llmfao.py page                       puts its tables into docs/guides/leaderboard.md
@@ -97,7 +97,7 @@ def tables() -> dict[str, str]:
         row = judges[f"people, by {by}"]
         verdicts.append(f"| {by} | {row['units']:,} | {row['headline']} | {len(row['best'])} |")
     models = [
-        '| judge | answers | ties | "left" among the decided | the answer | strongest five | correlation of strengths with people\'s |',
+        '| judge | answers | ties | "left", of the decided | the answer | strongest five | correlation with people |',
         "|---|---|---|---|---|---|---|",
     ]
     for judge in JUDGES:

@@ -1,11 +1,12 @@
 """From a Parquet file of battles to standings: seconds, memory, and other libraries on the same votes.
 
-    python benchmarks/votes.py [--battles 1e6] [--options 200] [--large 1e7]     writes benchmarks/votes.json
+    python benchmarks/votes.py measure [--battles 1e6] [--options 200] [--large 1e7]     writes benchmarks/votes.json
+    python benchmarks/votes.py page                                                      puts its table into docs/votes.md
 
-Each way is timed in a process of its own, after a run on few votes that loads and compiles what it needs; CPU seconds and seconds on the
-clock are both given, because machines are shared. Ours reads the file and has strengths with intervals, rank ranges and a verdict; the
-others get the votes in memory, in the form that they take, and give strengths alone: reading is not counted for them. ``choix`` is
-timed twice: with the pairs, as its documentation does, and with a table of counts, which is then made in its time.
+Each way is timed in a process of its own, after a run on few votes that loads and compiles what it needs. CPU seconds and seconds
+on the clock are both given, because machines are shared. Ours reads the file and has strengths with intervals, rank ranges and a
+verdict. The others get the votes in memory, in the form that they take, and give strengths alone; reading is not counted there.
+``choix`` is timed twice: with the pairs, as its documentation does, and with a table of counts, which is made in its time.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-WAYS = ("multiduel", "multiduel, in memory", "evalica", "choix, pairs", "choix, counts")
+WAYS = ("multiduel", "multiduel, in memory", "multiduel, strengths", "evalica", "choix, pairs", "choix, counts")
 
 
 def write_battles(path: Path, battles: int, options: int) -> None:
@@ -51,7 +52,17 @@ def strengths(way: str, path: Path) -> tuple[float, float, list[float]]:
     import pandas
 
     frame = pandas.read_parquet(path) if way != "multiduel" else None
-    if way.startswith("multiduel"):
+    if way == "multiduel, strengths":
+        import multiduel as md
+        from multiduel.inference.strengths import fit
+
+        votes = md.read_votes(frame)
+        cpu, clock = time.process_time(), time.perf_counter()
+        above, ties = votes.tables
+        found = fit(above + 0.5 * ties)[0]
+        took = time.process_time() - cpu, time.perf_counter() - clock
+        by_name = dict(zip(votes.options, found.tolist(), strict=True))
+    elif way.startswith("multiduel"):
         import multiduel as md
 
         cpu, clock = time.process_time(), time.perf_counter()
@@ -109,6 +120,7 @@ def measured(way: str, path: Path, few: Path) -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", nargs="?", choices=("measure", "page"), default="measure")
     parser.add_argument("--battles", type=float, default=1e6)
     parser.add_argument("--options", type=int, default=200)
     parser.add_argument("--large", type=float, default=1e7)
@@ -118,6 +130,9 @@ def main() -> None:
     if given.alone:
         way, path, few = given.alone
         alone(way, Path(path), Path(few))
+        return
+    if given.command == "page":
+        page()
         return
     with tempfile.TemporaryDirectory() as folder:
         few, many, large = (Path(folder) / f"{name}.parquet" for name in ("few", "many", "large"))
@@ -129,14 +144,13 @@ def main() -> None:
             rows[way] = min(runs, key=lambda run: run.get("cpu_seconds", np.inf))
             print(way, {name: value for name, value in rows[way].items() if name != "strengths"}, flush=True)
         ours = rows["multiduel"]
+        reference = ours["strengths"]
         report = {"battles": int(given.battles), "options": given.options, "best_of": given.repeats, "ways": {}}
         for way, row in rows.items():
             found = row.pop("strengths", None)
             if found is not None and way != "multiduel":
                 row["times_ours"] = round(row["cpu_seconds"] / ours["cpu_seconds"], 2)
                 row["correlation"] = round(float(np.corrcoef(found, reference)[0, 1]), 6)
-            else:
-                reference = found
             report["ways"][way] = row
         if given.large:
             write_battles(large, int(given.large), given.options)
@@ -145,6 +159,38 @@ def main() -> None:
             report["large"] = {"battles": int(given.large), **row}
             print("large", report["large"], flush=True)
     (HERE / "votes.json").write_text(json.dumps(report, indent=1) + "\n")
+
+
+def table() -> str:
+    """As Markdown."""
+    found = json.loads((HERE / "votes.json").read_text())
+    lines = ["| what | CPU seconds | of ours | peak memory |", "|---|---|---|---|"]
+    what = {
+        "multiduel": "multiduel, from Parquet to standings with intervals",
+        "multiduel, in memory": "multiduel, from a pandas frame",
+        "multiduel, strengths": "multiduel, from arrays by way of counts to strengths",
+        "evalica": "evalica, from lists to strengths",
+        "choix, pairs": "choix, from pairs to strengths (ties left out)",
+        "choix, counts": "choix, from arrays by way of counts to strengths (ties left out)",
+    }
+    for way, row in found["ways"].items():
+        if "failed" not in row:
+            of = f"{row['times_ours']:.2f}" if "times_ours" in row else "1"
+            lines.append(f"| {what[way]} | {row['cpu_seconds']:.2f} | {of} | {row['peak_mb']:,} MB |")
+    large = found["large"]
+    size = f"multiduel, {large['battles']:,} battles from Parquet"
+    lines.append(f"| {size} | {large['cpu_seconds']:.2f} | | {large['peak_mb']:,} MB |")
+    votes = f"{found['battles']:,} battles of {found['options']} options, one in ten a tie"
+    head = f"{votes} (`benchmarks/votes.py`; the best of {found['best_of']} runs, and one of choix with pairs):"
+    return "\n".join([head, "", *lines])
+
+
+def page() -> None:
+    """Put the table between its marks."""
+    file = HERE.parent / "docs" / "votes.md"
+    before, _, rest = file.read_text().partition("<!-- speed -->\n")
+    _, _, after = rest.partition("<!-- end of speed -->\n")
+    file.write_text(f"{before}<!-- speed -->\n{table()}\n<!-- end of speed -->\n{after}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python tests/fuzz/inputs.py --tries 3000             every kind; ends with 1 if anything failed
     python tests/fuzz/inputs.py --kind toml --number 17  one of them again, in this process
 
-Kinds: command lines, CSV matrices, LETOR files, TOML experiments, outcomes, files of votes. Trial k of a kind is the same in every run.
+Kinds: command lines, CSV matrices, LETOR files, TOML experiments, outcomes, votes. Trial k of a kind is the same in every run.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ VOTES = {
     "l.csv": "i,j,wins,losses,ties\na,b,5,2,0\nb,c,1,1,7\n",
     "q.csv": ",a,b,c\na,0,5,3\nb,2,0,4\nc,1,0,0\n",
     "s.csv": "id,case,option_1,option_2,option_3,rater,answer\n1,x,a,b,c,r,2>1=3\n2,y,c,a,,r,a\n3,y,c,a,b,r,\n",
-    "x.toi": "# FILE NAME: x.toi\n# DATA TYPE: toi\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n# ALTERNATIVE NAME 3: c\n3: 1,{2,3}\n1: 2,1\n",
+    "x.toi": "# DATA TYPE: toi\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n# ALTERNATIVE NAME 3: c\n3: 1,{2,3}\n",
     "x.wmd": "# FILE NAME: x.wmd\n# DATA TYPE: wmd\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n1, 2, 7.0\n2, 1, 3\n",
     "old.soc": "3\n1,a\n2,b\n3,c\n5,5,2\n3,1,2,3\n2,3,2,1\n",
 }

@@ -6,7 +6,7 @@ the rivals that it has not yet beaten for certain:
     strengths <- Bradley and Terry's, with the spread that the votes leave (``forecast.strengths``)
     for each slate of the batch
       leader <- the strongest that no other has beaten for certain, by strengths with a little luck (0.3 of their spread)
-      rivals <- those against which the leader lacks a winner's evidence, the strongest first by strengths with all their luck
+      rivals <- those against which the leader lacks a winner's evidence, the strongest first by strengths with twice their luck
       show the leader and the first m - 1 rivals, in random order
       count the answer to be expected (chances by strengths, ties as often as so far), so that the next slates ask something else
 
@@ -39,7 +39,8 @@ from multiduel.spreadsheets import harmless
 MOST_SLATES = 100_000
 MOST_TABLE = 10_000_000  # cases times options, of which it is remembered who was shown in which
 FORMATS = ("csv", "jsonl")
-LEADER_LUCK = 0.3  # of 0, 0.3, 0.6 and 1 the one that took the fewest answers
+LEADER_LUCK = 0.3  # 0 and 0.6 took as many answers, within noise
+RIVAL_LUCK = 2.0  # with 1, an option that is unlucky at first may not be shown again for thousands of answers
 VAIN = 20  # draws of a leader that has nothing left to show
 UNBEATEN_FIRST = 1e6  # more than strengths differ
 
@@ -212,7 +213,7 @@ def choose(found: Verdict, *, slate_size: int, number: int, rng: np.random.Gener
         lead = mode + LEADER_LUCK * luck[0]
         lead[beaten] = -np.inf
         b = int(lead.argmax())
-        rivals = mode + luck[1]
+        rivals = mode + RIVAL_LUCK * luck[1]
         rivals[b] = -np.inf
         unbeaten = found.needed > L[b]
         unbeaten[b] = False

@@ -8,6 +8,7 @@ numbers, whatever else the file holds.
 from __future__ import annotations
 
 import csv
+import importlib.util
 import itertools
 import json
 import math
@@ -306,13 +307,21 @@ def _first(column: Any) -> list[Any]:
 def _encoded(column: Any) -> Column:
     if hasattr(column, "to_pylist"):
         return _encoded_arrow(column)
-    cells = column.tolist() if hasattr(column, "tolist") else column.to_list() if hasattr(column, "to_list") else list(column)
+    if hasattr(column, "to_arrow") and importlib.util.find_spec("pyarrow"):  # of polars
+        return _encoded_arrow(column.to_arrow())
     codes = Codes()
     try:
+        if hasattr(column, "factorize"):  # of pandas, which numbers cells faster than Python can
+            numbers, values = column.factorize()
+            values = [*values.tolist(), None]
+            codes.encode(range(len(values)))
+            numbers = np.where(numbers < 0, len(values) - 1, numbers).astype(np.int32)
+            return codes.column([numbers], lambda number: as_text(values[number]))
+        cells = column.to_list() if hasattr(column, "to_list") else list(column)
         return codes.column([codes.encode(cells)], as_text)
     except TypeError:  # a list in a cell
         codes = Codes()
-        return codes.column([codes.encode(map(as_text, cells))], str)
+        return codes.column([codes.encode(map(as_text, column))], str)
 
 
 def _encoded_arrow(column: Any) -> Column:
