@@ -48,7 +48,7 @@ SLOW = {
     "tests/doors": "plants traps behind every route, page and file",
     "tests/engine/test_closing.py": "plays to a verdict",
     "tests/engine/test_first_use.py": "compiles in processes of their own",
-    "tests/engine/test_leaderboard.py": "counts errors over many simulations",
+    "tests/inference/test_shares_won.py": "counts errors over many simulations",
     "tests/engine/test_limits.py": "compiles every policy",
     "tests/engine/test_mistakes.py": "compiles policies that are wrong",
     "tests/engine/test_observe.py": "compiles every policy",
