@@ -57,7 +57,7 @@ class Seen(NamedTuple):
 
     shown: Floats  # f8[K]  clusters that did
     squares: Floats  # f8[K]  sum of squares of how often each did
-    most: Floats  # f8[K]  the most often
+    most: Floats  # f8[K]  the most others that one of them compared
 
 
 def sigmoid(x: Any) -> Any:
@@ -160,7 +160,7 @@ def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floa
             i = touched[a]
             seen.shown[i] += times
             seen.squares[i] += times * met[i] * met[i]
-            seen.most[i] = max(seen.most[i], met[i])
+            seen.most[i] = max(seen.most[i], n - 1.0)
             for b in range(n):
                 M[i, touched[b]] += times * u[i] * u[touched[b]]
             for q in range(d):
