@@ -133,7 +133,7 @@ def known_after(setting: Setting, votes: Any, n: int) -> Known:
         grouped, units = Rows(f, s, w, np.ones(1), order, edges, np.ones(1), none), len(edges) - 1
     elif setting.m > 2:
         grouped = Rows(f, s, w, np.ones(1), np.zeros(0, np.int64), starts[: n + 1], np.ones(1), none)
-    return Known((), above, ties, n, units, grouped, None, 1.0, Tally(1))
+    return Known((), setting.by, above, ties, n, units, grouped, None, 2.0, lambda: Tally(1))
 
 
 def looks(setting: Setting, n: int) -> Any:

@@ -70,7 +70,7 @@ def strengths_plot(
         axes.set_yticks(y, [plain(f"{_short(name)}   {rank}") for name, rank in zip(names, ranks, strict=True)])
         axes.set_ylim(K - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
-        axes.set_xlabel("strength: 0 is the average option shown, +0.69 doubles the odds")
+        axes.set_xlabel("strength (0: the average shown; +0.69: twice the odds)")
         axes.set_title(plain(title))
 
     return _drawn(draw, (6.4, min(MOST_HIGH, 1.0 + ROW * K)), file)
@@ -112,8 +112,8 @@ def pairs_plot(names: Sequence[str], above: Floats, ties: Floats, *, title: str 
             image = axes.imshow(table, cmap="PuOr" if table is share else "Greys", norm=norm, interpolation="nearest")
             axes.set_facecolor("#f3f4f6")
             numbers = [str(k + 1) for k in range(K)]
-            step = 1 if K <= 60 else 10
-            axes.set_xticks(np.arange(K)[::step], numbers[::step])
+            step, wide = (1 if K <= 60 else 10), (1 if K <= 30 else 10)
+            axes.set_xticks(np.arange(K)[wide - 1 :: wide], numbers[wide - 1 :: wide])
             axes.set_yticks(np.arange(K)[::step], [plain(f"{_short(names[k])}  {k + 1}") for k in range(0, K, step)])
             axes.tick_params(length=0)
             axes.spines[:].set_visible(False)

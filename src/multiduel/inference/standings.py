@@ -13,19 +13,21 @@ no interval.
 **Ranks.** i is ahead of j if the interval of theta_i - theta_j, with error alpha / (K (K - 1)), lies above 0, or if the pair's
 own evidence, which needs no model, reaches ln(2 K (K - 1) / alpha). Two-sided intervals of K (K - 1) / 2 pairs use up alpha / 2,
 evidence of K (K - 1) ordered pairs the other half. The rank is from 1 + (options ahead of i) to K - (options behind i). Where a
-pair's evidence contradicts the strengths, the evidence counts. The verdict's statements, which have an alpha of their own, are
+pair's evidence contradicts the strengths, the evidence counts; where the claims form a cycle, they fit no order, and none of them
+counts. The verdict's statements, which have an alpha of their own, are
 taken over: a winner has rank 1 and all others at least 2; an option that is out cannot be first. With a margin, a winner may
 be slightly behind another option, so that its range only begins at 1.
 
 **Won** is the share of its comparisons that an option won as observed, ties half; its interval is for what was to be expected of
-these comparisons, needs no model, and holds at all times for all options together: ``bounded``, where a unit that compared the
-option k times is one observation of range k.
+these comparisons, needs no model, and holds at all times for all options together: ``bounded``, where a unit that may compare
+the option k times is one observation of range k.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -201,12 +203,10 @@ class Standings:
         here = len(self.present)
         sure = percent(1.0 - self.alpha)
         for k in (1, 3, 5, 10):
-            if (
-                k < here
-                and (top := self.top(k))
-                and len(top.possible) < here
-                and not (k == 1 and self.verdict.winner is not None)
-            ):
+            if k >= here or (k == 1 and self.verdict.winner is not None):
+                continue
+            top = self.top(k)
+            if k <= len(top.possible) < here:  # fewer than k: the statements do not fit one order
                 names = listed([f"'{self.names[arm]}'" for arm in top.possible])
                 among = f"among these {len(top.possible)}: " if len(top.possible) > k else ""
                 said.append(f"By strengths, the best {f'{k} are' if k > 1 else 'is'} {among}{names} ({sure}).")
@@ -326,15 +326,23 @@ class Known(NamedTuple):
     """What the arithmetic needs of votes, whichever way they came."""
 
     names: tuple[str, ...]
+    by: str
     above: Floats
     ties: Floats
     answers: int
     units: int
     rows: Rows | None  # None: every pair is a unit of its own, so that counts are enough
     shown: Floats | None  # if the rows do not say
-    assumed: float
-    tally: Tally  # what the verdict counts
+    seats: float  # how many options an answer compared, where only counts are known; otherwise 2
+    counted: Callable[[], Tally]  # what the verdict counts
     styled: tuple[Rows, Rows] | None = None  # with covariates: by cluster, and with the counts of rows
+
+    @property
+    def assumed(self) -> float:
+        """By how much variances are raised where only counts are known. The pairs of a ranking of m options by a Plackett-Luce
+        judge hang together so that, for options alike, the variance of an option's score is (m + 1) / 3 times that of single
+        pairs; where only the best of m is named, m / 2 times, which is never less."""
+        return self.seats / 2.0
 
 
 def standings(
@@ -349,6 +357,7 @@ def standings(
     retired: Iterable[int] = (),
     covariates: Mapping[str, Any] | None = None,
     position: bool = False,
+    slate_size: int | None = None,
     verdict: Verdict | None = None,
 ) -> Standings:
     """Order all options by strength, and say how sure that order is. Ask at any time, as often as you like.
@@ -372,6 +381,8 @@ def standings(
         For style control, by name: what the first option of each row of the votes has more than the second, such as log length.
     position
         Whether to take the effect of being shown first into account; the votes must be ``ordered``.
+    slate_size
+        Of counts: how many options an answer compared at most. If not given, a table is of duels, and a tally as it says.
     verdict
         The verdict of these votes, if it is known; ``margin``, ``room`` and ``retired`` are then taken from it.
 
@@ -395,7 +406,7 @@ def standings(
     share("alpha", alpha, of="standings")
     by = (votes.unit if isinstance(votes, Tally) else "answer") if by is None else choice("by", by, UNITS)
     x, effects = _covariates(votes, covariates, position)
-    known = _read(votes, ties, names, by, x)
+    known = _read(votes, ties, names, by, x, slate_size)
     K = len(known.names)
     judged = _judged(known, by, verdict, alpha, margin, room, retired)
     many = max(K, 1 if room is None else whole("room", room, 1, MOST_ROOM, of="standings"))
@@ -406,7 +417,7 @@ def standings(
     won, won_low, won_high = _won(known, found.squares, alpha / many)
     gone = sorted(set(range(K)) - set(judged.present))
     first = [judged.winner] if judged.winner is not None else []
-    rest = sorted(set(judged.present) - set(first), key=lambda k: (-theta[k], k))
+    rest = sorted(set(judged.present) - set(first), key=lambda k: (shown[k] == 0, -theta[k], k))
     return Standings(
         names=known.names,
         by=by,
@@ -438,7 +449,7 @@ def standings(
 # ---- what is given
 
 
-def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats | None) -> Known:
+def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats | None, slate_size: int | None) -> Known:
     if isinstance(votes, Votes):
         if ties is not None:
             raise BadInput("'ties' of 'standings' go with a table of wins: votes hold theirs.")
@@ -453,7 +464,7 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
         if tally.knows_answers:
             given = tally.votes(names)
             known = _read_votes(given, given.options, by, x)
-            return known._replace(tally=tally) if by == tally.unit else known
+            return known._replace(counted=lambda: tally) if by == tally.unit else known
     else:
         tally, duels = Tally.of(votes, ties), True
     if by != "answer" or tally.unit != "answer":
@@ -461,30 +472,36 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
     labels = tuple(f"option {k}" for k in range(tally.n_arms)) if names is None else names_of(names, tally.n_arms, of="standings")
     N = tally.above + tally.above.T + tally.ties
     pairs, shown = 0.5 * float(N.sum()), tally.showings.astype(float)
-    if duels or (shown.sum() <= 2.0 * pairs + 0.5 and pairs <= tally.answers + 0.5):
-        return Known(labels, tally.above, tally.ties, round(pairs), round(pairs), None, None, 1.0, tally)
-    # The pairs of a ranking of m from a Plackett-Luce judge hang together so that, for options alike, the variance of an option's
-    # score is (m + 1) / 3 times that of single pairs; m / 2 times where only the best of m is named.
     seats = float(shown.sum()) / max(1, tally.answers)
-    return Known(labels, tally.above, tally.ties, tally.answers, tally.answers, None, shown, max(1.0, seats / 2.0), tally)
+    if slate_size is not None:
+        seats = whole("slate_size", slate_size, 2, of="standings")
+    elif duels or (shown.sum() <= 2.0 * pairs + 0.5 and pairs <= tally.answers + 0.5):
+        seats = 2.0
+    if seats <= 2.0:
+        return Known(labels, by, tally.above, tally.ties, round(pairs), round(pairs), None, None, 2.0, lambda: tally)
+    return Known(labels, by, tally.above, tally.ties, tally.answers, tally.answers, None, shown, seats, lambda: tally)
 
 
 def _read_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> Known:
     above, ties = votes.tables
     n = votes.answers if votes.counts is None else round(float(votes.counts.sum()))
+    duels = by == "answer" and votes.starts is None
+    counted: Callable[[], Tally]
+    rows: Rows | None = None
     if by == "answer":
-        tally, units = Tally.of(above, ties, answers=n), n
-        duels = votes.starts is None
+        units = n
+        counted = functools.partial(Tally.of, above, ties, answers=n)
         rows = None if duels and x is None else _rows_by_answer(votes)
     else:
-        cluster, units = votes.clusters(by)
+        cluster, _ = votes.clusters(by)
         units = len(np.unique(cluster))  # of all that are named, those who answered
-        tally, duels, rows = _first_judgements(votes, cluster), False, rows_by(votes, cluster)
+        counted = functools.partial(_first_judgements, votes, cluster)
+        rows = rows_by(votes, cluster)
     styled = None
     if x is not None and rows is not None:
         weight = np.ones(1) if votes.counts is None else votes.row_counts
         styled = rows._replace(x=x), rows._replace(x=x, weight=weight)
-    return Known(names, above, ties, n, units, None if duels else rows, None, 1.0, tally, styled)
+    return Known(names, by, above, ties, n, units, None if duels else rows, None, 2.0, counted, styled)
 
 
 def _won_share(votes: Votes) -> Any:
@@ -548,7 +565,7 @@ def _judged(
     known: Known, by: str, given: Verdict | None, alpha: float, margin: float, room: int | None, retired: Iterable[int]
 ) -> Verdict:
     if given is None:
-        made = verdict(known.tally, alpha=alpha, margin=margin, room=room, retired=retired, names=known.names)
+        made = verdict(known.counted(), alpha=alpha, margin=margin, room=room, retired=retired, names=known.names)
         return replace(made, unit=by)
     if not isinstance(given, Verdict) or len(given.names) != len(known.names):
         raise BadInput(f"'verdict' of 'standings' must be that of these {len(known.names)} options. Got {shortened(given)}.")
@@ -578,9 +595,11 @@ def estimate(known: Known, error: float) -> Estimate:
     group = groups(N)
     if known.rows is None:
         M, shown = duel_sums(known.above, known.ties, theta), N.sum(axis=1) if known.shown is None else known.shown
-        squares = shown if known.assumed == 1.0 else N.sum(axis=1) ** 2 / np.maximum(shown, 1.0)
+        squares = N.sum(axis=1) * (known.seats - 1.0)  # no answer compared an option more often
     else:
-        M, shown, squares = cluster_sums(known.rows, theta)
+        M, seen = cluster_sums(known.rows, theta)
+        # an answer that names the best compares it with all others, and each of these once: how often depends on the outcome
+        shown, squares = seen.shown, N.sum(axis=1) * seen.most if known.by == "answer" else seen.squares
     centre = centring(group, N.sum(axis=1))
     covariance = spread(J, M * known.assumed, group, centre, _correction(known, len(theta)), known.assumed)
     off = np.sqrt(covariance.variance())
@@ -626,8 +645,27 @@ def _ahead(found: Estimate, judged: Verdict, alpha: float, many: int) -> tuple[F
             ahead[b] = True
     np.fill_diagonal(ahead, False)
     ahead &= here[:, None] & here[None, :]
+    ahead &= ~_in_cycles(ahead)
     worst = sorted(((int(i), int(j)) for i, j in wrong), key=lambda pair: (apart[pair], pair))
     return ahead, tuple(worst)
+
+
+def _in_cycles(ahead: Flags) -> Flags:
+    """Pairs of which each is ahead of the other, if only by way of others: what is said of them does not fit one order."""
+    left = np.arange(len(ahead))
+    while len(left):  # whoever has nobody ahead, or nobody behind, is in no cycle
+        inner = ahead[np.ix_(left, left)]
+        kept = inner.any(axis=0) & inner.any(axis=1)
+        if kept.all():
+            break
+        left = left[kept]
+    mutual = np.zeros_like(ahead)
+    if len(left):
+        reach = ahead[np.ix_(left, left)]
+        for _ in range(len(left).bit_length()):
+            reach = reach | ((reach.astype(np.float32) @ reach.astype(np.float32)) > 0.0)
+        mutual[np.ix_(left, left)] = reach & reach.T
+    return mutual
 
 
 def _ranks(ahead: Flags, judged: Verdict) -> tuple[Ints, Ints]:
@@ -654,7 +692,7 @@ def _style(known: Known, effects: tuple[str, ...], raw: Estimate, alpha: float, 
     rows, counted = known.styled
     K, d = len(raw.group), len(effects)
     theta, beta, J = fit_rows(counted, K)
-    M, _, _ = cluster_sums(rows, theta, beta)
+    M, _ = cluster_sums(rows, theta, beta)
     off = np.sqrt(np.maximum(spread(J, M, raw.group, raw.centre, _correction(known, K)).variance(), 0.0))
     theta = raw.centre @ theta
     wide = off[:K] * at_all_times(np.maximum(raw.shown, 1.0), alpha / many)

@@ -52,6 +52,14 @@ class Scratch(NamedTuple):
     met: Floats  # f8[K]  how often it compared an option
 
 
+class Seen(NamedTuple):
+    """How clusters compared each option."""
+
+    shown: Floats  # f8[K]  clusters that did
+    squares: Floats  # f8[K]  sum of squares of how often each did
+    most: Floats  # f8[K]  the most others that one of them compared
+
+
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)), without overflow."""
     return 0.5 * (1.0 + np.tanh(0.5 * x))
@@ -113,8 +121,8 @@ def fill_slopes(rows: Rows, theta: Floats, beta: Floats, slope: Floats, J: Float
                 J[K + q, K + r] += v * x * rows.x[k, r]
 
 
-def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floats, shown: Floats, squares: Floats) -> None:
-    """Over the clusters: sum U U'; how many showed each option; the sum of squares of how often each compared it."""
+def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floats, seen: Seen) -> None:
+    """Sum U U' over the clusters, and count how they compared each option."""
     K, d = theta.shape[0], beta.shape[0]
     mark, touched, u, met = scratch.mark, scratch.touched, scratch.u, scratch.met
     for c in range(rows.edges.shape[0] - 1):
@@ -150,8 +158,9 @@ def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floa
         times = rows.repeats[c] if rows.repeats.shape[0] > 1 else rows.repeats[0]
         for a in range(n):
             i = touched[a]
-            shown[i] += times
-            squares[i] += times * met[i] * met[i]
+            seen.shown[i] += times
+            seen.squares[i] += times * met[i] * met[i]
+            seen.most[i] = max(seen.most[i], n - 1.0)
             for b in range(n):
                 M[i, touched[b]] += times * u[i] * u[touched[b]]
             for q in range(d):
@@ -162,14 +171,14 @@ def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floa
                 M[K + q, K + s] += times * u[K + q] * u[K + s]
 
 
-def cluster_sums(rows: Rows, theta: Floats, beta: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-    """(M, shown, squares) of ``fill_sums``."""
+def cluster_sums(rows: Rows, theta: Floats, beta: Floats | None = None) -> tuple[Floats, Seen]:
+    """What ``fill_sums`` sums up."""
     K = len(theta)
     effects = np.zeros(0) if beta is None else beta
-    M, shown, squares = np.zeros((K + len(effects),) * 2), np.zeros(K), np.zeros(K)
+    M, seen = np.zeros((K + len(effects),) * 2), Seen(np.zeros(K), np.zeros(K), np.zeros(K))
     scratch = Scratch(np.zeros(K, np.int64), np.zeros(K, np.int64), np.zeros(len(M)), np.zeros(K))
-    _run(fill_sums, rows, theta, effects, scratch, M, shown, squares)
-    return M, shown, squares
+    _run(fill_sums, rows, theta, effects, scratch, M, seen)
+    return M, seen
 
 
 def fit_rows(rows: Rows, K: int, start: Floats | None = None, ridge: float = RIDGE) -> tuple[Floats, Floats, Floats]:
@@ -239,11 +248,10 @@ class Spread(NamedTuple):
 def centring(group: Ints, compared: Floats) -> Floats:
     """The matrix that takes the mean of its group from each strength, options weighted by how often they were compared.
 
-    Not the plain mean. A policy that looks for the best stops showing options after bad luck, so that the rarely shown are, together,
-    estimated too low. In a plain mean their errors weigh as much as all others and add up, and shift every strength: with ten
-    options alike, challengers' slates and duels, the intervals of well-known options then missed in 8 % of experiments that
-    promised 5 %, with 20 options and due-duel's slates in 16 %. In the weighted mean their errors weigh little (0 % and 0 %), and
-    what is uncertain about an option is again mostly its own.
+    Not the plain mean. A policy that looks for the best stops showing options after bad luck, so that the rarely shown are,
+    together, estimated too low. In a plain mean their errors weigh as much as all others and add up, and shift every strength:
+    the intervals of well-known options then miss too often where options are alike. In the weighted mean their errors weigh
+    little, and what is uncertain about an option is mostly its own. docs/standings.md has both, measured.
     """
     weights = np.where(group[:, None] == group[None, :], np.maximum(compared, 1e-12)[None, :], 0.0)
     centre: Floats = np.eye(len(group)) - weights / weights.sum(axis=1, keepdims=True)

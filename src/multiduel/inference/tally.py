@@ -185,7 +185,7 @@ class Tally:
             columns["second"].astype(np.int32),
             columns["placed"],
             starts=None if (sizes[said] == 1).all() else np.concatenate(([0], np.cumsum(sizes[said]))),
-            rater=columns["rater"][said] if known and len(said) else None,
+            rater=columns["rater"][said] if known else None,
             raters=tuple(str(name) for name in columns["names"]) if known else (),
             ordered=True,
         )

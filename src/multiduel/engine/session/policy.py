@@ -311,10 +311,8 @@ class Policy:
         D, T = above[:, order], ties[:, order]
         judged = (D + D.T + T).max(axis=1)  # a tally that it started from says nothing of slates
         shown = np.ceil(np.maximum(shares[:, 1], judged))
-        if answers is None:  # a snapshot of an early version: the least that it can be
-            seats = max(2, min(self.n_arms, getattr(self.params, "slate_size", 2)))
-            answers = math.ceil(shown.sum() / seats)
-        return Tally.of(D, T, answers=max(answers, int(shown.max())), showings=shown)
+        known = None if answers is None else max(answers, int(shown.max()))
+        return Tally.of(D, T, answers=known, showings=shown)
 
     def verdict(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Verdict:
         """Judge whether it is settled which arm is best. Ask at any time, as often as you like.
@@ -359,7 +357,8 @@ class Policy:
         Standings
             Print it: sentences and a table. A notebook shows it.
         """
-        return standings(self.tally, alpha=alpha, margin=margin, names=names)
+        seats = max(2, min(self.n_arms, getattr(self.params, "slate_size", 2)))
+        return standings(self.tally, alpha=alpha, margin=margin, names=names, slate_size=seats)
 
     def snapshot(self) -> dict[str, Any]:
         """Save the policy as plain JSON, from which ``restore`` continues bit for bit.
