@@ -1,6 +1,6 @@
 """How many answers until a verdict, if slates are chosen many at a time: ``next_slates`` in batches of 1, 20 and 100.
 
-    python benchmarks/batches.py measure [--replays 60] [--data FOLDER]   plays, and writes benchmarks/batches.json (minutes)
+    python benchmarks/batches.py measure [--replays 50] [--data FOLDER]   plays, and writes benchmarks/batches.json (minutes)
     python benchmarks/batches.py page                                     puts the table of that file into docs/votes.md
 
 World: the Bradley-Terry strengths fitted to 8,931 crowd votes on 59 language models (``llmfao_bt_59.csv`` of the data folder); a
@@ -141,13 +141,12 @@ def page() -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("measure", "page"))
-    parser.add_argument("--replays", type=int, default=60)
+    parser.add_argument("--replays", type=int, default=50)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("MULTIDUEL_DATA", ".")))
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--batches", type=int, nargs="+", default=(*BATCHES, 0), help="0: in turn")
     options = parser.parse_args()
     if options.command == "measure":
-        os.nice(5)
         measure(options.replays, options.data, options.sizes, options.batches)
     else:
         page()

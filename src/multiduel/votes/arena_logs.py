@@ -27,7 +27,7 @@ def read_arena_log(path: str | os.PathLike[str]) -> Reading:
     from multiduel.arena.domain import events as log
     from multiduel.arena.domain.ballots import spoken
     from multiduel.arena.domain.errors import BrokenLog
-    from multiduel.arena.domain.event_bodies import BodyCheck
+    from multiduel.arena.domain.log_check import LogCheck
     from multiduel.arena.domain.state import State
     from multiduel.arena.files.exports import read_log
 
@@ -36,7 +36,7 @@ def read_arena_log(path: str | os.PathLike[str]) -> Reading:
             events, _ = read_log(file)
         except BadInput as error:
             raise BadInput(f"'{path}': {error}") from None
-    state, bodies = State(""), BodyCheck()
+    state, bodies = State(""), LogCheck()
     try:
         for event in events:
             log.check(event, state.number + 1, state.hash)

@@ -68,7 +68,7 @@ class NextSlates:
     asks_rater: bool  # whether the votes so far say who answered
 
     def rows(self) -> list[dict[str, Any]]:
-        """Each slate as the row of a table, with an empty answer to fill in."""
+        """List the slates as rows of a table, each with an empty answer to fill in."""
         cases = any(slate.case is not None for slate in self.slates)
         rows = []
         for number, slate in enumerate(self.slates, 1):
