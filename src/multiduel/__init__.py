@@ -27,6 +27,7 @@ _HOMES = {
     "multiduel.engine.registry.suggest": ("Suggestion", "suggest"),
     "multiduel.engine.registry.estimates": ("estimate",),
     "multiduel.engine.simulation.rankings": ("Rankings",),
+    "multiduel.engine.simulation.contexts": ("ContextProblem", "context_arms", "contexts", "random_contexts"),
     "multiduel.inference": ("Forecast", "Tally", "Verdict", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
@@ -38,10 +39,10 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
+    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
     "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
-    "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
-    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
+    "checks", "context_arms", "contexts", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
+    "random_contexts", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
     "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from multiduel.engine.session.outcomes import Outcome, best, duels, ranking, tie, worst
     from multiduel.engine.session.policy import Policy, make, restore
     from multiduel.engine.session.slates import Slate, Standing
+    from multiduel.engine.simulation.contexts import ContextProblem, context_arms, contexts, random_contexts
     from multiduel.engine.simulation.rankings import Rankings
     from multiduel.engine.simulation.result import Result, Results
     from multiduel.engine.simulation.simulate import simulate
