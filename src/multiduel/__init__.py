@@ -39,11 +39,12 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
-    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
-    "checks", "context_arms", "contexts", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
-    "random_contexts", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
-    "synthetic", "theory", "tie", "verdict", "worst",
+    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results",
+    "Slate", "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
+    "checks", "context_arms", "contexts", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance",
+    "make", "policies", "random_contexts",
+    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore",
+    "simulate", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ def surprise(v: float, q: float, won: float, n: float) -> float:
         else:
             high = r
         step = r + rest / (1.0 + n * p * (1.0 - p) * q)
-        step = step if low <= step <= high else 0.5 * (low + high)
+        step = step if low < step < high else 0.5 * (low + high)
         moved = abs(step - r)
         r = step
         if moved <= 1e-12 * (1.0 + n):

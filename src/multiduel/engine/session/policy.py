@@ -603,9 +603,7 @@ def fresh(
     if features is None and spec.contextual and dimension_of(params) > 0:  # every round will bring its own
         refuse_closing(spec, params)
         last = np.zeros((n_arms, dimension_of(params)))
-    return Policy(
-        spec, params, state=state, labels=chosen, rng=drawn.policy, fingerprint=fingerprint, last_features=last
-    )
+    return Policy(spec, params, state=state, labels=chosen, rng=drawn.policy, fingerprint=fingerprint, last_features=last)
 
 
 def restore(saved: dict[str, Any]) -> Policy:

@@ -1,4 +1,4 @@
-"""Problems whose rounds differ: the options of a round are described by features, and the best of a round is another each time."""
+"""Problems whose rounds differ: options are described by features, and the best of a round is another each time."""
 
 from __future__ import annotations
 
@@ -6,87 +6,25 @@ import dataclasses
 import hashlib
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
+from multiduel.engine.simulation.context_world import CONTEXT, Contexts
+from multiduel.engine.simulation.rankings import ANSWERS as ANSWERS
+from multiduel.engine.simulation.rankings import Rankings, answered_by
 from multiduel.inputs import MOST_SEED, BadInput, choice, finite, shortened, text, whole
-from multiduel.kernels.compiler.dispatch import kernel
-from multiduel.kernels.contract import compare, meet, see
-from multiduel.kernels.linear_utilities import logistic
-from multiduel.kernels.random import chance, chance_of_pair, place
+from multiduel.kernels.random import chance, place
 from multiduel.kernels.validity import MOST_ARMS
+from multiduel.problems import Problem, parse
 
 MOST_NUMBERS = 100_000_000  # in a table of features
 MOST_DIMENSION = 1000
-NOISE = 1 << 31  # numbers of the draws that rank a slate: apart from those of items (arms) and of coins (pairs)
-CONTEXT = 1 << 30  # number of the draw of a round's context
-LINKS = ("logistic", "linear")
+LINKS = ("logit", "linear")
+LAWS = ("normal", "uniform")
 BENCHMARKS = ("condorcet", "utility")
-ANSWERS = ("coins", "rankings")
-
-
-class Contexts(NamedTuple):
-    """A world of rounds that differ. Items, coins and noise are functions of (key, round, arm)."""
-
-    rows: Floats  # f8[N, d] of items; or f8[N K, d], K rows for each context
-    utilities: Floats  # f8[N], or f8[N K]
-    grouped: bool  # a round draws one context, which has a row for every arm; else an item for each arm
-    linear: bool  # link: P = 1/2 + (u_i - u_j) / 2, cut to [0, 1]; else logistic
-    rankings: bool  # a slate is ranked as a whole (Plackett, Luce); else one coin per pair
-    chances: bool  # gaps are chances, P(best beats i) - 1/2; else utilities, u_best - u_i
-    lies: int  # rounds whose answers are turned round, from the first on
-    labels: Ints  # i8[K]     our number of each arm of the policy
-    arms: Ints  # i8[K]     0 .. K-1
-    shown: Floats  # f8[K, d]  scratch from here on: features of the round
-    u: Floats  # f8[K]
-    score: Floats  # f8[m]
-
-
-@kernel
-def chance_to_win(world: Contexts, apart: float) -> float:
-    return min(max(0.5 + 0.5 * apart, 0.0), 1.0) if world.linear else logistic(apart)
-
-
-@meet.implement(Contexts)
-def present(world: Contexts, key: np.uint64, round: int, gaps: Floats, params: Any, state: Any) -> None:
-    K, start, best = world.u.shape[0], place(key, round), -math.inf
-    groups = world.utilities.shape[0] // K if world.grouped else 0
-    first = int(chance(start, CONTEXT) * groups) * K
-    for k in range(K):
-        label = world.labels[k]
-        item = first + label if world.grouped else int(chance(start, label) * world.utilities.shape[0])
-        world.u[k] = world.utilities[item]
-        best = max(best, world.u[k])
-        for i in range(world.shown.shape[1]):
-            world.shown[k, i] = world.rows[item, i]
-    for k in range(K):
-        apart = best - world.u[k]
-        gaps[k] = chance_to_win(world, apart) - 0.5 if world.chances else apart
-    see(params, state, world.arms, world.shown)
-
-
-@compare.implement(Contexts)
-def answer(world: Contexts, key: np.uint64, round: int, rounds: int, slate: Ints, wins: Floats) -> None:
-    start = place(key, round)
-    for a in range(slate.shape[0]):
-        i = slate[a]
-        draw = 1.0 - chance(start, NOISE + i)  # above 0, so that both logarithms are finite but for 1
-        world.score[a] = world.u[i] - math.log(-math.log(draw)) if draw < 1.0 else math.inf
-        wins[a, a] = 0.0
-        for b in range(a):
-            j = slate[b]
-            if world.rankings:
-                won = 1.0 if world.score[a] > world.score[b] else 0.0
-            else:
-                low, high = min(i, j), max(i, j)  # a pair's coin is the same from both sides
-                above = chance_of_pair(start, i, j) < chance_to_win(world, world.u[low] - world.u[high])
-                won = 1.0 if above == (i == low) else 0.0
-            if round <= world.lies:
-                won = 1.0 - won
-            wins[a, b] = won
-            wins[b, a] = 1.0 - won
+NAME = "contexts"  # what a command and an experiment's file call a random problem of this kind
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -216,8 +154,8 @@ def _problem(
     """Refuse what does not fit, and make the problem. ``rows`` is f8[.., d]; utilities have its shape but for d."""
     choice("link", link, LINKS)
     choice("answers", answers, ANSWERS)
-    if answers == "rankings" and link != "logistic":
-        raise BadInput("'answers' can be rankings with the logistic link only. Got the linear link.")
+    if answers == "rankings" and link != "logit":
+        raise BadInput("'answers' can be rankings with the logit link only. Got the linear link.")
     if (theta is None) == (utilities is None):
         raise BadInput("Give either 'theta' (utilities are a row times theta) or 'utilities' (any), and not both.")
     if theta is not None:
@@ -249,7 +187,7 @@ def contexts(
     n_arms: int,
     theta: Any = None,
     utilities: Any = None,
-    link: str = "logistic",
+    link: str = "logit",
     answers: str = "coins",
     label: str | None = None,
 ) -> ContextProblem:
@@ -264,7 +202,7 @@ def contexts(
     theta, utilities
         What an item is worth: its row times ``theta``; or any number per item, which need not be linear in the features.
     link
-        How utilities decide a duel: "logistic", P = 1 / (1 + exp(u_j - u_i)); or "linear", P = 1/2 + (u_i - u_j) / 2, cut to
+        How utilities decide a duel: "logit", P = 1 / (1 + exp(u_j - u_i)); or "linear", P = 1/2 + (u_i - u_j) / 2, cut to
         [0, 1].
     answers
         "coins", one per pair; or "rankings" of the whole slate.
@@ -294,7 +232,7 @@ def context_arms(
     n_arms: int | None = None,
     theta: Any = None,
     utilities: Any = None,
-    link: str = "logistic",
+    link: str = "logit",
     answers: str = "coins",
     label: str | None = None,
 ) -> ContextProblem:
@@ -345,11 +283,12 @@ def random_contexts(
     dimension: int = 10,
     items: int = 10_000,
     scale: float = 3.0,
+    law: str = "normal",
     seed: int = 0,
-    link: str = "logistic",
+    link: str = "logit",
     answers: str = "coins",
 ) -> ContextProblem:
-    """Make a random problem with linear utilities: rows are Normal(0, I / d), theta has a random direction and length ``scale``.
+    """Make a random problem with linear utilities: theta has a random direction and length ``scale``.
 
     Parameters
     ----------
@@ -361,6 +300,8 @@ def random_contexts(
         How many items the table holds.
     scale
         |theta|: how much the features matter. With 3, utilities have a standard deviation of 3 / sqrt(d).
+    law
+        Of the rows: "normal", Normal(0, I / d); or "uniform", each number between -pi and pi, as in public code.
     seed
         Of the table and theta.
     link, answers
@@ -381,9 +322,29 @@ def random_contexts(
     if not 0.0 <= finite("scale", scale, of="random_contexts") <= 1000.0:
         raise BadInput(f"'scale' of 'random_contexts' must be from 0 to 1000. Got {scale}.")
     rng = np.random.default_rng(whole("seed", seed, 0, MOST_SEED, of="random_contexts"))
-    rows = rng.normal(size=(N, d)) / math.sqrt(d)
+    uniform = choice("law", law, LAWS) == "uniform"
+    rows = rng.uniform(-math.pi, math.pi, size=(N, d)) if uniform else rng.normal(size=(N, d)) / math.sqrt(d)
     theta = rng.normal(size=d)
     theta *= scale / np.sqrt(theta @ theta)
     K = whole("n_arms", n_arms, 1, MOST_ARMS, of="random_contexts")
     label = f"random contexts, K = {K}, d = {d}" + (", rankings" if answers == "rankings" else "")
     return _problem(rows, None, theta, K, False, link, answers, label)
+
+
+def parse_problem(
+    spec: str,
+    *,
+    n_arms: int | None = None,
+    dimension: int | None = None,
+    link: str | None = None,
+    seed: int = 0,
+    answers: str = "coins",
+) -> Problem | Rankings | ContextProblem:
+    """A problem from the text of a command line: ``contexts``, or what ``problems.parse`` takes, with its answers."""
+    if spec == NAME:
+        sizes = {"n_arms": n_arms, "dimension": dimension, "link": link}
+        given: dict[str, Any] = {name: value for name, value in sizes.items() if value is not None}
+        return random_contexts(**given, seed=seed, answers=answers)
+    if dimension is not None:
+        raise BadInput(f"'dimension' must not be given for '{spec}': it is for '{NAME}'. Got {dimension}.")
+    return answered_by(parse(spec, n_arms=n_arms, link=link, seed=seed), answers)

@@ -94,13 +94,11 @@ def fresh_state(params: Any, n_arms: int, pairs: bool) -> State:
     d = params.dimension or n_arms
     X = np.zeros((d, n_arms)) if params.dimension else np.eye(n_arms)
     N, D = (params.history, d) if params.estimator == EXACT else (0, 0)
-    history = History(
-        np.zeros(D), np.eye(D) * params.ridge, np.zeros((N, D)), np.zeros(N), np.zeros(N), np.zeros(1, np.int64)
-    )
-    arms = [np.zeros(n_arms) for _ in range(4)]
+    history = History(np.zeros(D), np.eye(D) * params.ridge, np.zeros((N, D)), np.zeros(N), np.zeros(N), np.zeros(1, np.int64))
+    u, q, w, score = (np.zeros(n_arms) for _ in range(4))
     room = np.zeros((n_arms, n_arms) if pairs else (0, 0))
     V, H = ridge_inverse(d, params.ridge), ridge_inverse(d, params.ridge)
-    return State(X, np.zeros(d), V, H, history, np.zeros((d, d)), np.zeros(d), np.zeros(d), *arms, room)
+    return State(X, np.zeros(d), V, H, history, np.zeros((d, d)), np.zeros(d), np.zeros(d), u, q, w, score, room)
 
 
 def valid_state(state: State) -> dict[str, Any]:

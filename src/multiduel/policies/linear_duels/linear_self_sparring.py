@@ -3,7 +3,8 @@
 Paper      none: IndSelfSparring (Sui, Zhuang, Burdick, Yue. UAI 2017) with linear utilities in place of independent arms.
 Assumes    utilities <x_i, theta>, the features x_i may be others in every round; answers that rank the slate by Plackett and
            Luce's law, or one logistic coin per pair.
-Symbols    K arms, m seats, d features, H = lambda I + the curvature of all answers' losses, f a draw from the belief, v its spread.
+Symbols    K arms, m seats, d features, H = lambda I + the curvature of all answers' losses, f a draw from the belief, v its
+           spread.
 Deviates   nothing: there is no paper to deviate from. With two seats it is double Thompson sampling in theta. An arm drawn
            for several seats is in the slate once and does not duel itself.
 
@@ -132,7 +133,8 @@ SPEC = PolicySpec(
     | {
         "spread": Parameter(meaning="v, how far a draw from the belief may be from its mean", above=0.0),
         "answers": Parameter(
-            meaning="how an answer is read: as one ranking, or as one coin per pair", choices={"rankings": RANKINGS, "coins": COINS}
+            meaning="how an answer is read: as one ranking, or as one coin per pair",
+            choices={"rankings": RANKINGS, "coins": COINS},
         ),
     },
 )

@@ -91,7 +91,5 @@ SPEC = PolicySpec(
     use="To compare with: the first algorithm for options described by features. MaxPairUCB and CoLSTIM lose less.",
     features=True,
     blind=BLIND,
-    parameters=PARAMETERS
-    | {"eta": Parameter(meaning="exploration; 0: sqrt(d ln(1 + t))", at_least=0.0)}
-    | ESTIMATOR_PARAMETERS,
+    parameters=PARAMETERS | {"eta": Parameter(meaning="exploration; 0: sqrt(d ln(1 + t))", at_least=0.0)} | ESTIMATOR_PARAMETERS,
 )

@@ -2,8 +2,8 @@
 
 Paper      Di, Jin, Wu, Zhao, Farnoud, Gu. Variance-Aware Regret Bounds for Stochastic Contextual Dueling Bandits. ICLR 2024.
            Di, He, Gu. Nearly Optimal Algorithms for Contextual Dueling Bandits from Adversarial Feedback. ICML 2025.
-Assumes    P(i beats j) = s(<x_i - x_j, theta>), s logistic; the features x_i may be others in every round. RCDB: but for C answers,
-           which may be anything.
+Assumes    P(i beats j) = s(<x_i - x_j, theta>), s logistic; the features x_i may be others in every round. RCDB: but for C
+           answers, which may be anything.
 Symbols    K arms, d features, u_i = <x_i, theta>, V = lambda I + sum w z z' over the contrasts z of duels, |z| = sqrt(z' V^-1 z),
            w the weight of a duel, C the number of false answers to be prepared for, kappa the least slope of s.
 Deviates   theta by one online step a duel in place of the maximum-likelihood estimate over all answers (estimator=exact has
@@ -108,9 +108,7 @@ MAX_PAIR_UCB_SPEC = PolicySpec(
     use="Options described by features that change from round to round, two at a time.",
     features=True,
     blind=BLIND,
-    parameters=PARAMETERS
-    | {"beta": Parameter(meaning="exploration; 0: sqrt(d)", at_least=0.0)}
-    | ESTIMATOR_PARAMETERS,
+    parameters=PARAMETERS | {"beta": Parameter(meaning="exploration; 0: sqrt(d)", at_least=0.0)} | ESTIMATOR_PARAMETERS,
 )
 RCDB_SPEC = PolicySpec(
     name="rcdb",

@@ -7,8 +7,8 @@ Symbols    n arms with features x_a and utilities v_a = <x_a, theta>; loss(v) of
     Newton's method in n numbers, in which a step that does not pay is halved
     H^-1 <- H^-1 - Y (1 + S G)^-1 S Y',  Y = H^-1 x: n contrasts at once (Woodbury)
 
-    rankings   loss = sum over places q of  w (ln sum of e^v over place q and what follows - v_q): Plackett and Luce's law. An answer
-               that names the best is place 1 alone
+    rankings   loss = sum over places q of  w (ln sum of e^v over place q and what follows - v_q): Plackett and Luce's law. An
+               answer that names the best is place 1 alone
     pairs      loss = sum over pairs of  n_ab ln(1 + e^(v_a - v_b)) - w_ab (v_a - v_b), w_ab = wins of a over b: coins
 
 For two arms both are the step of ``estimator.online_step``.
