@@ -18,12 +18,11 @@ import numpy as np
 
 from multiduel.authoring import Parameter, PolicySpec, draw_distinct, implement, uniform, validity
 
-NONE, IGNORES, MISPLACES, BY_NUMBER, STALE = range(5)
+NONE, IGNORES, MISPLACES, STALE = range(4)
 FAULTS = {
     "none": NONE,
     "ignores-features": IGNORES,
     "misplaces-rows": MISPLACES,
-    "leans-to-arm-0": BY_NUMBER,
     "learns-from-the-last": STALE,
 }
 
@@ -77,7 +76,7 @@ def ask(params, state, rng, round, limit, slate):
         best = -1
         most = 0.0
         for k in range(K):
-            u = 100.0 if params.fault == BY_NUMBER and k == 0 else 0.0
+            u = 0.0
             for i in range(state.theta.shape[0]):
                 u += state.X[i, k] * state.theta[i]
             if (a == 0 or k != slate[0]) and (best < 0 or u > most):

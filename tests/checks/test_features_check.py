@@ -11,7 +11,6 @@ CAUGHT = {
     "ignores-features": "at most 70%",
     "misplaces-rows": "slates of fixed features",
     "learns-from-the-last": "features of its own round",
-    "leans-to-arm-0": "at most 70%",
 }
 
 
