@@ -117,6 +117,12 @@ def slates():
 THEIRS = {"width": 0.5, "cut": 5.0, "coupled": False, "alone": False}  # CoLSTIM as public code has it
 
 
+def public_instance(k):
+    rng = np.random.default_rng(700 + k)
+    items = rng.uniform(-math.pi, math.pi, size=(10_000, 10))
+    return items, 0.1 * rng.normal(size=10)
+
+
 def public():
     """The linear instance of rcdp-public: rows uniform in [-pi, pi]^10, theta ~ 0.1 Normal, 10 arms, 2,000 rounds."""
     rows = []
@@ -131,16 +137,13 @@ def public():
         ("linear-self-sparring", "LinearSelfSparring, m = 2", {"answers": "coins"}),
         ("linear-self-sparring", "LinearSelfSparring, m = 4", {"slate_size": 4, "answers": "coins"}),
     ]
-    problems = []
-    for k in range(40):
-        rng = np.random.default_rng(700 + k)
-        items = rng.uniform(-math.pi, math.pi, size=(10_000, 10))
-        problems.append(md.contexts(items, n_arms=10, theta=0.1 * rng.normal(size=10)))
+    problems = [md.contexts(items, n_arms=10, theta=theta) for items, theta in map(public_instance, range(40))]
     for name, label, words in contenders:
         runs = [measure(name, problem, horizon=2000, runs=1, marks=[200, 1000, 2000], **words)["mean"] for problem in problems]
         table = np.array(runs)
         error = table.std(axis=0, ddof=1) / math.sqrt(len(runs))
-        rows.append({"policy": name, "label": label, "thetas": len(runs), "mean": table.mean(axis=0).tolist(), "error": error.tolist()})
+        means = table.mean(axis=0).tolist()
+        rows.append({"policy": name, "label": label, "thetas": len(runs), "mean": means, "error": error.tolist()})
         print(rows[-1], flush=True)
     return rows
 
@@ -169,7 +172,8 @@ def main() -> None:
     if "grid" in store:
         kept = ("dimension", "n_arms", "slate_size", "horizon", "policy", "runs")
         rows = [
-            {key: row[key] for key in kept} | {"mean": row["mean"][-1], "error": row["error"][-1]} for row in store["grid"]["rows"]
+            {key: row[key] for key in kept} | {"mean": row["mean"][-1], "error": row["error"][-1]}
+            for row in store["grid"]["rows"]
         ]
         SHIPPED.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
     import contexts_page  # beside this file

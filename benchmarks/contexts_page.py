@@ -4,15 +4,6 @@ from __future__ import annotations
 
 import math
 
-# Regret of rcdp-public's own code at t = 200, 1,000 and 2,000, mean and standard error at the end, over 20 thetas of its own:
-# youngmin0oh/rcdp-public, commit 3ed73c6, run with a stub for PyTorch. "exact": with its own full estimate, which it gives to its
-# own method only.
-THEIR_CODE = {
-    "their CoLSTIM, their step": (517.5, 20.0),
-    "their CoLSTIM, exact estimate": (409.0, 19.0),
-    "MaxPairUCB, their step": (321.0, 12.0),
-    "MaxPairUCB, exact estimate": (258.0, 22.0),
-}
 NAMES = {"linear-self-sparring": "LinearSelfSparring", "colstim": "CoLSTIM", "max-pair-ucb": "MaxPairUCB", "max-in-p": "MaxInP"}
 
 
@@ -21,7 +12,9 @@ def write(store, template, path):
     for name, make in {"grid": grid, "speed": speed, "numpy": numpy, "estimators": estimators, "slates": slates}.items():
         of = {"speed": "grid"}.get(name, name)
         text = text.replace(f"@@{name}@@", make(store[of]["rows"]))
-    text = text.replace("@@public@@", public(store["public"]["rows"])).replace("@@lies@@", lies(store["lies"]["rows"]))
+    text = text.replace("@@public@@", public(store["public"]["rows"], store["their_code"]["rows"])).replace(
+        "@@lies@@", lies(store["lies"]["rows"])
+    )
     path.write_text(text, encoding="utf-8")
 
 
@@ -58,7 +51,8 @@ def grid(rows):
 
 
 def speed(rows):
-    return table(["d, K", *(title(*column) for column in columns(rows))], cells(rows, lambda row: f"{row['nanoseconds'] / 1000:.2f}"))
+    shown = cells(rows, lambda row: f"{row['nanoseconds'] / 1000:.2f}")
+    return table(["d, K", *(title(*column) for column in columns(rows))], shown)
 
 
 def z(one, other):
@@ -114,18 +108,17 @@ def slates(rows):
     return table(heading, lines)
 
 
-def outcome(row):
+def outcome(row, theirs):
     """What their code gave, and whether ours agrees with it: within three standard errors of the difference."""
-    if row["label"] not in THEIR_CODE:
+    if theirs is None:
         return ["", "", ""]
-    mean, error = THEIR_CODE[row["label"]]
-    apart = (row["mean"][-1] - mean) / math.hypot(row["error"][-1], error)
-    return [f"{mean:,.0f} ±{1.96 * error:,.0f}", f"{apart:+.1f}", "reproduces" if abs(apart) < 3.0 else "does not reproduce"]
+    return [found(theirs), f"{z(row, theirs):+.1f}", "reproduces" if abs(z(row, theirs)) < 3.0 else "does not reproduce"]
 
 
-def public(rows):
+def public(rows, theirs):
+    by_label = {row["label"]: row for row in theirs}
     heading = ["policy", "regret", "their code's regret", "standard errors apart", "outcome"]
-    return table(heading, [[row["label"], found(row), *outcome(row)] for row in rows])
+    return table(heading, [[row["label"], found(row), *outcome(row, by_label.get(row["label"]))] for row in rows])
 
 
 def lies(rows):

@@ -2,9 +2,9 @@
 
     python examples/route_questions.py FOLDER
 
-FOLDER holds ``crowd-comparisons.csv`` and ``prompts.jsonl`` of github.com/dustalov/llmfao (CC BY 4.0): 8,931 votes of people on 59
-models and 13 questions. The votes are the truth here: on each question, each of the 12 best models has a utility, fitted to the
-votes on this question and drawn towards the model's utility over all questions. A policy sees features of the question only.
+FOLDER holds ``crowd-comparisons.csv`` and ``prompts.jsonl`` of github.com/dustalov/llmfao (CC BY 4.0): 8,931 votes of people on
+59 models and 13 questions. The votes are the truth here: on each question, each of the 12 best models has a utility, fitted to
+the votes on this question and drawn towards the model's utility over all questions. A policy sees features of the question only.
 
 It prints two comparisons with an honest baseline, the best single model:
 
@@ -91,15 +91,14 @@ def main(folder: Path) -> None:
     names, questions, votes = read(folder)
     overall = fit([vote[1:] for vote in votes], np.zeros(len(names)), 0.1)
     chosen = np.argsort(-overall)[:MODELS]
-    per_question = [
-        fit([vote[1:] for vote in votes if vote[0] == q], overall, PRIOR)[chosen] for q in range(len(questions))
-    ]
+    per_question = [fit([vote[1:] for vote in votes if vote[0] == q], overall, PRIOR)[chosen] for q in range(len(questions))]
     utilities, contexts = np.array(per_question), np.array([features_of(question) for question in questions])
     single = int(utilities.mean(axis=0).argmax())
     print(f"{len(votes):,} votes on {len(questions)} questions. The {MODELS} best models: {', '.join(names[k] for k in chosen)}.")
 
     gap = utilities.max(axis=1) - utilities[:, single]
-    print(f"\nQuestions that it has seen. Best single model: {names[chosen[single]]}. It is the best on {int((gap == 0).sum())} of")
+    best_on = int((gap == 0).sum())
+    print(f"\nQuestions that it has seen. Best single model: {names[chosen[single]]}. It is the best on {best_on} of")
     print(f"{len(questions)} questions, and costs {gap.mean():.3f} in utility a round against the best of each.")
     problem = md.context_arms(contexts, n_arms=MODELS, utilities=utilities, label="models for questions")
     marks = [mark for window in WINDOWS for mark in window]
@@ -123,9 +122,10 @@ def main(folder: Path) -> None:
         edges.append(float(utilities[q, arm] - utilities[q, before]))
     better, worse = sum(edge > 1e-9 for edge in edges), sum(edge < -1e-9 for edge in edges)
     error = np.std(edges, ddof=1) / math.sqrt(len(edges))
-    print(f"  Routed minus single model, in utility: {np.mean(edges):+.3f} ±{1.96 * error:.3f}; better on {better}, worse on {worse}.")
-    print("\nThirteen questions of four kinds cannot tell whether routing helps on other questions: the last interval is all that")
-    print("they say of that. The first comparison is about these very questions, and its utilities are a model of the votes.")
+    print(f"  Routed minus single model, in utility: {np.mean(edges):+.3f} ±{1.96 * error:.3f};")
+    print(f"  better on {better} questions, worse on {worse}.")
+    print("\nThirteen questions of four kinds cannot tell whether routing helps on other questions: the last interval is all")
+    print("that they say of that. The first comparison is about these very questions, and its utilities model the votes.")
 
 
 if __name__ == "__main__":

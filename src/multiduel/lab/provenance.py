@@ -76,8 +76,8 @@ def _parameters(experiment: Experiment, problem: dict[str, Any]) -> dict[str, An
 
 
 def identity(problem: dict[str, Any]) -> str | None:
-    """The hash of a problem's numbers: of its matrix, or of its table of features."""
-    return problem.get("matrix_sha256") or problem.get("table_sha256")
+    """The hash of a problem: of its matrix, or, where rounds differ, of its table of features and all that decides answers."""
+    return problem.get("matrix_sha256") or problem.get("problem_sha256")
 
 
 def _what_decides(table: dict[str, Any]) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def suggest(
     choice("assume", assume, ASSUMPTIONS)
     if dimension is not None:
         if assume != "condorcet":
-            raise BadInput(f"'assume' must be left out with 'dimension': utilities linear in the features are assumed. Got {assume!r}.")
+            raise BadInput(f"'assume' must be left out with 'dimension': linear utilities are assumed. Got {assume!r}.")
         return _with_features(n_arms, slate_size, whole("dimension", dimension, 1, of="suggest"))
 
     rows = [row for row in measured()["rows"] if row["assumption"] == assume]
@@ -150,15 +150,17 @@ def _with_features(n_arms: int, slate_size: int, dimension: int) -> Suggestion:
         rows = [row for row in rows if row[name] == nearest]
     seats = _nearest({row["slate_size"] for row in rows}, slate_size)
     here = sorted((row for row in rows if row["slate_size"] in (2, seats)), key=lambda row: row["mean"])
-    best, others = here[0], {}
+    best = here[0]
+    others: dict[str, float] = {}
     for row in here[1:]:
         if row["policy"] != best["policy"]:
             others.setdefault(row["policy"], row["mean"])
     following = next(iter(others.items()))
     why = (
-        f"measured where it is most like yours (utilities linear in {best['dimension']} features that change from round to round; "
-        f"{best['n_arms']} arms, {best['slate_size']} at once, {best['horizon']:,} rounds; one instance, {best['runs']} runs): mean "
-        f"regret {best['mean']:,.0f} (±{1.96 * best['error']:,.0f}). Next is {following[0]}: {following[1]:,.0f}. "
+        f"measured where it is most like yours (utilities linear in {best['dimension']} features that change from round to "
+        f"round; {best['n_arms']} arms, {best['slate_size']} at once, {best['horizon']:,} rounds; one instance, "
+        f"{best['runs']} runs): mean regret {best['mean']:,.0f} (±{1.96 * best['error']:,.0f}). Next is {following[0]}: "
+        f"{following[1]:,.0f}. "
         f"{POLICIES[best['policy']].use}"
     )
     return Suggestion(best["policy"], why, tuple(others.items())[:5])

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.engine.simulation.context_world import CONTEXT, Contexts
 from multiduel.engine.simulation.rankings import ANSWERS as ANSWERS
 from multiduel.engine.simulation.rankings import Rankings, answered_by
+from multiduel.engine.simulation.worlds import CONTEXT, Contexts
 from multiduel.inputs import MOST_SEED, BadInput, choice, finite, shortened, text, whole
 from multiduel.kernels.random import chance, place
 from multiduel.kernels.validity import MOST_ARMS
@@ -121,8 +121,9 @@ class ContextProblem:
         return Contexts(self.rows, self.utilities, *settings, np.array(labels, np.int64), np.arange(K), *scratch)
 
     def to_json(self) -> dict[str, Any]:
-        """Describe the problem for result files. The table itself is there as a hash."""
-        table = hashlib.sha256(self.rows.tobytes() + self.utilities.tobytes()).hexdigest()
+        """Describe the problem for result files. Its numbers and settings are there as a hash."""
+        settings = repr((self.n_arms, self.grouped, self.link, self.answers, self.lies)).encode()
+        numbers = self.rows.astype("<f8").tobytes() + self.utilities.astype("<f8").tobytes()
         return {
             "label": self.label,
             "n_arms": self.n_arms,
@@ -130,7 +131,7 @@ class ContextProblem:
             "link": self.link,
             "answers": self.answers,
             "false_answers": self.lies,
-            "table_sha256": table,
+            "problem_sha256": hashlib.sha256(settings + numbers).hexdigest(),
         }
 
 
