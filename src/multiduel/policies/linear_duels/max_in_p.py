@@ -4,8 +4,9 @@ Paper      Saha. Optimal Algorithms for Stochastic Contextual Preference Bandits
 Assumes    P(i beats j) = s(<x_i - x_j, theta>), s logistic; the features x_i may be others in every round.
 Symbols    K arms, d features, u_i = <x_i, theta>, V = lambda I + sum z z' over the contrasts z of duels, |z| = sqrt(z' V^-1 z).
 Deviates   theta by one online step a duel in place of the maximum-likelihood estimate over all answers (estimator=exact has
-           it, over the last duels); eta = sqrt(d ln(1 + t)), where theory has a factor 1/kappa that no public experiment uses;
-           a ridge lambda in place of t0 random pairs at the start. Scores that are equal but for rounding (1e-10) count as ties.
+           it, over the last duels; docs/contexts.md has what that costs CoLSTIM and MaxPairUCB); eta = sqrt(d ln(1 + t)), where
+           theory has a factor 1/kappa that public codes leave out; a ridge lambda in place of t0 random pairs at the start.
+           Scores that are equal but for rounding (1e-10) count as ties.
 
     for t = 1, 2, ...
       1  theta <- the estimate so far;  u_i <- <x_i, theta>
