@@ -45,6 +45,7 @@ API = {
         *("from_utilities", "read_csv", "EstimatedProblem"),
     ),
     "Votes": ("read_votes", "Votes", "standings", "Standings", "next_slates", "NextSlates"),
+    "Options with features": ("contexts", "context_arms", "random_contexts", "ContextProblem"),
     "Verdicts": ("verdict", "Verdict", "forecast", "Forecast", "Tally", "estimate"),
 }
 MODULES = {
