@@ -88,7 +88,7 @@ def rank(
         lines = [answer, "", *found.sentences(), *style_lines, "", text_table(replace(table, rows=rows)), *more, "", found.note()]
         print(visible("\n".join(lines)))
     written: list[tuple[Path | None, Callable[[], str]]] = [
-        (html, lambda: found.html(f"{answer} {_names(files)}")),
+        (html, lambda: found.html(answer)),
         (latex, lambda: found.latex() + "\n"),
         (None if printed else json_file, lambda: json.dumps(numbers, indent=1, allow_nan=False) + "\n"),
     ]
@@ -99,10 +99,6 @@ def rank(
     if plot:
         found.plot(plot)
         print(f"Wrote {plot}", file=sys.stderr)
-
-
-def _names(files: list[str]) -> str:
-    return ", ".join(Path(file).name for file in files)
 
 
 @app.command("next")
