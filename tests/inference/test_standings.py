@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import multiduel as md
 from multiduel.inference import Tally, Votes, evidence
-from multiduel.inference.strengths import at_all_times
+from multiduel.inference.standings import rows_by
+from multiduel.inference.strengths import Scratch, Seen, at_all_times, cluster_sums, fill_sums
 from tests.naive import standings as naive
 
 
@@ -66,6 +67,18 @@ def test_numbers_are_those_of_the_naive_oracle(size, partial, by):
         assert (found.rank_from == rank_from).all() and (found.rank_to == rank_to).all()
     else:  # the verdict may only narrow them
         assert (found.rank_from >= rank_from).all() and (found.rank_to <= np.maximum(rank_to, found.rank_from)).all()
+
+
+def test_compiled_and_plain_are_the_same_numbers():
+    votes = some_votes(4, answers=40, partial=True)
+    rng = np.random.default_rng(0)
+    rows = rows_by(votes, votes.clusters("rater")[0])._replace(x=rng.normal(size=(len(votes.first), 2)))
+    theta, beta = rng.normal(size=5), rng.normal(size=2)
+    M, seen = cluster_sums(rows, theta, beta)
+    plain, counted = np.zeros((7, 7)), Seen(*np.zeros((3, 5)))
+    scratch = Scratch(np.zeros(5, np.int64), np.zeros(5, np.int64), np.zeros(7), np.zeros(5))
+    fill_sums(rows, theta, beta, scratch, plain, counted)  # called from Python it is plain Python
+    assert np.allclose(plain, M, rtol=1e-12) and all(np.array_equal(a, b) for a, b in zip(seen, counted, strict=True))
 
 
 def test_duels_by_counts_equal_duels_one_by_one():
