@@ -31,19 +31,21 @@ _HOMES = {
     "multiduel.inference": ("Forecast", "Tally", "Verdict", "Votes", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
-        *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
-        *("instance", "random_utilities", "read_csv", "synthetic"),
+        *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities"),
+        *("random_tournament", "instance", "random_utilities", "read_csv", "synthetic"),
     ),
+    "multiduel.engine.simulation.contexts": ("ContextProblem", "context_arms", "contexts", "random_contexts"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
-    "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best", "bradley_terry",
-    "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make",
-    "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate",
-    "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
+    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result",
+    "Results", "Slate", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best",
+    "bradley_terry", "catalogue", "checks", "context_arms", "contexts", "cyclic", "duels", "estimate", "forecast",
+    "from_matrix", "from_utilities", "instance", "make", "policies", "random_contexts", "random_tournament", "random_utilities",
+    "rankers", "ranking", "read_csv", "register", "restore", "simulate", "standings", "suggest", "synthetic", "theory", "tie",
+    "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from multiduel.engine.session.outcomes import Outcome, best, duels, ranking, tie, worst
     from multiduel.engine.session.policy import Policy, make, restore
     from multiduel.engine.session.slates import Slate
+    from multiduel.engine.simulation.contexts import ContextProblem, context_arms, contexts, random_contexts
     from multiduel.engine.simulation.rankings import Rankings
     from multiduel.engine.simulation.result import Result, Results
     from multiduel.engine.simulation.simulate import simulate

@@ -21,8 +21,13 @@ CITATIONS: dict[str, str] = {
     "none": "no paper",
     "agrawal2012": "Agrawal, Goyal. Analysis of Thompson Sampling for the Multi-armed Bandit Problem. COLT 2012.",
     "ailon2014": "Ailon, Karnin, Joachims. Reducing Dueling Bandits to Cardinal Bandits. ICML 2014.",
+    "bengs2022": "Bengs, Saha, Huellermeier. "
+    "Stochastic Contextual Dueling Bandits under Linear Stochastic Transitivity Models. ICML 2022.",
     "brost2016": "Brost, Seldin, Cox, Lioma. Multi-Dueling Bandits and Their Application to Online Ranker Evaluation. CIKM 2016.",
     "chen2017": "Chen, Frazier. Dueling Bandits with Weak Regret. ICML 2017.",
+    "di2024": "Di, Jin, Wu, Zhao, Farnoud, Gu. "
+    "Variance-Aware Regret Bounds for Stochastic Contextual Dueling Bandits. ICLR 2024.",
+    "di2025": "Di, He, Gu. Nearly Optimal Algorithms for Contextual Dueling Bandits from Adversarial Feedback. ICML 2025.",
     "du2020": "Du, Wang, Huang. Dueling Bandits: From Two-dueling to Multi-dueling. AAMAS 2020.",
     "falahatgar2017": "Falahatgar, Orlitsky, Pichapati, Suresh. "
     "Maximum Selection and Ranking under Noisy Comparisons. ICML 2017.",
@@ -38,6 +43,7 @@ CITATIONS: dict[str, str] = {
     "li2020": "Li, Markov, de Rijke, Zoghi. MergeDTS: A Method for Effective Large-Scale Online Ranker Evaluation. TOIS 2020.",
     "ren2020": "Ren, Liu, Shroff. The Sample Complexity of Best-k Items Selection from Pairwise Comparisons. ICML 2020.",
     "russo2016": "Russo. Simple Bayesian Algorithms for Best Arm Identification. COLT 2016.",
+    "saha2021": "Saha. Optimal Algorithms for Stochastic Contextual Preference Bandits. NeurIPS 2021.",
     "saha2022": "Saha, Gaillard. "
     "Versatile Dueling Bandits: Best-of-both World Analyses for Learning from Relative Preferences. ICML 2022.",
     "sui2017": "Sui, Zhuang, Burdick, Yue. Multi-dueling Bandits with Dependent Arms. UAI 2017.",
