@@ -196,6 +196,26 @@ def test_with_a_margin_a_winner_is_never_behind():
     assert found.rank_from[winner] == 1 and found.order[0] == winner and not found.ahead[:, winner].any()
 
 
+def test_names_are_text_wherever_they_are_written(tmp_path):
+    names = ["<script>alert(1)</script>", "50 % & more_", "=1+1", "a|b $x$"]
+    table = np.full((4, 4), 30.0)
+    np.fill_diagonal(table, 0.0)
+    table[0] += [0, 40, 40, 40]
+    found = md.standings(table, names=names)
+    for written in (found.html(), found._repr_html_()):
+        assert "<script>" not in written and "&lt;script&gt;" in written
+    assert r"50 \% \& more\_" in found.latex() and "−" not in found.latex() and r"a|b \$x\$" in found.latex()
+    assert "| a/b $x$ |" in found.markdown()
+    found.save(tmp_path / "s.csv")
+    assert "\n2,'=1+1" in (tmp_path / "s.csv").read_text().replace('"', "")
+    found.save(tmp_path / "s.json")
+    assert json.loads((tmp_path / "s.json").read_text())["options"][0]["name"] == names[0]
+    assert found.to_frame("pandas")["name"].tolist() == [names[k] for k in found.order]
+    found.plot(tmp_path / "s.svg")
+    found.heat_map(tmp_path / "p.png")
+    assert (tmp_path / "s.svg").stat().st_size > 1000 and (tmp_path / "p.png").stat().st_size > 1000
+
+
 counts = st.integers(0, 400)
 
 

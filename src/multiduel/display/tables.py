@@ -159,6 +159,6 @@ def latex_table(table: Table) -> str:
 
 def _tex(text: str) -> str:
     """Keep text as it is: LaTeX reads some letters as commands."""
-    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--"}
     safe = "".join(letters.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
     return BOLD.sub(r"\\textbf{\1}", safe)
