@@ -206,6 +206,8 @@ class Standings:
             if k >= here or (k == 1 and self.verdict.winner is not None):
                 continue
             top = self.top(k)
+            if k == 1 and set(top.possible) == set(self.verdict.still_in):
+                continue  # the verdict says so already
             if k <= len(top.possible) < here:  # fewer than k: the statements do not fit one order
                 names = listed([f"'{self.names[arm]}'" for arm in top.possible])
                 among = f"among these {len(top.possible)}: " if len(top.possible) > k else ""
