@@ -15,7 +15,6 @@ from multiduel.kernels.contract import PolicySpec
 from multiduel.policies import ALL
 from multiduel.policies.citations import bibtex, cited
 
-
 FEATURES = ("none", "fixed, or none", "others in every round, fixed, or none: see [options with features](../contexts.md)")
 
 
