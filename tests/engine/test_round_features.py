@@ -90,7 +90,7 @@ def test_wrong_features_are_refused_and_change_nothing(features, words):
 def test_what_needs_options_that_stay_the_same_is_refused():
     policy = made()
     policy.ask(features=GOOD)
-    for act in (policy.verdict, policy.leaderboard, lambda: policy.tally):
+    for act in (policy.verdict, policy.standings, lambda: policy.tally):
         with pytest.raises(BadInput, match="another option in every round"):
             act()
     with pytest.raises(BadInput, match="'closing' of 'colstim'"):
@@ -99,11 +99,11 @@ def test_what_needs_options_that_stay_the_same_is_refused():
         policy.observe((0, 1), best(0))
 
 
-def test_fixed_features_keep_verdict_leaderboard_and_closing():
+def test_fixed_features_keep_verdict_standings_and_closing():
     policy = make("colstim", n_arms=5, features=GOOD, closing=True, seed=1)
     slate = policy.ask()
     policy.tell(slate, best(slate.arms[0]))
-    assert len(policy.leaderboard()) == 5 and policy.verdict().winner is None and policy.tally.answers == 1
+    assert len(policy.standings().lines) == 5 and policy.verdict().winner is None and policy.tally.answers == 1
     with pytest.raises(BadInput, match="stay as it was made"):
         policy.ask(features=GOOD)
 
