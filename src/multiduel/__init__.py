@@ -29,6 +29,7 @@ _HOMES = {
     "multiduel.engine.simulation.rankings": ("Rankings",),
     "multiduel.inference": ("Forecast", "Tally", "Verdict", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
+    "multiduel.lab.sweeps": ("read_results",),
     "multiduel.problems": (
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
         *("instance", "random_utilities", "read_csv", "synthetic"),
@@ -41,8 +42,8 @@ __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
     "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
     "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
-    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
-    "synthetic", "theory", "tie", "verdict", "worst",
+    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "read_results", "register", "restore", "simulate",
+    "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from multiduel.engine.simulation.simulate import simulate
     from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
     from multiduel.inputs import BadInput
+    from multiduel.lab.sweeps import read_results
     from multiduel.problems import (
         EstimatedProblem,
         Problem,

@@ -16,6 +16,7 @@ from typing import Any
 from multiduel.display.documents import Block, Heading, Picture, Text
 from multiduel.display.regret_tables import INTERVAL, Beside, regret_table
 from multiduel.display.tables import Table
+from multiduel.engine.simulation.result import Results
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput, cores
 from multiduel.lab import report, results, runner
@@ -84,6 +85,45 @@ def read(folder: Path) -> tuple[str, list[Panel]]:
     except (OSError, KeyError, TypeError, ValueError):
         raise BadInput(f"'{folder / SWEEP}' is damaged. The command that began the sweep writes it anew.") from None
     return title, [results.read(folder / name) for name in names]
+
+
+def read_results(folder: str | Path) -> dict[str, Results]:
+    """Read the results of an experiment's folder, or of a sweep's.
+
+    Parameters
+    ----------
+    folder
+        What ``multiduel run`` wrote.
+
+    Returns
+    -------
+    dict
+        Of each experiment, by its name and in its order, the results of its contenders under their labels.
+
+    Raises
+    ------
+    BadInput
+        If it is no such folder, or if results are missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from multiduel.lab import experiment, runner
+    >>> text = '''
+    ... name = "small"
+    ... horizon = 100
+    ... runs = 2
+    ... problem = { kind = "synthetic", arms = 4 }
+    ... contenders = [{ policy = "uniform", label = "by chance" }]
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = runner.run(experiment.parse(text, "small.toml"), Path(folder))
+    ...     read_results(folder)["small"]["by chance"].runs
+    2
+    """
+    path = Path(folder)
+    panels = read(path)[1] if is_here(path) else [results.read(each) for each in results.folders_in(path)]
+    return {panel.experiment.name: Results(panel.results) for panel in panels}
 
 
 def compared(panels: list[Panel], regret: str | None = None) -> list[Comparison]:

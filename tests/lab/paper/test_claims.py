@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from multiduel.engine.simulation.statistics import ratio, variance
 from multiduel.inputs import BadInput
 from multiduel.lab.paper import agreement, claims, interpretations, joint, panels, report, verdicts
-from multiduel.lab.statistics import ratio, variance
 from tests.lab.made_up import all_panels, panel
 
 AS_IN_THE_PAPER = {

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from multiduel.engine.simulation.statistics import Estimate
 from multiduel.lab.paper import agreement
 from multiduel.lab.paper.verdicts import (
     DOES_NOT,
@@ -22,7 +23,6 @@ from multiduel.lab.paper.verdicts import (
     decide,
     judge,
 )
-from multiduel.lab.statistics import Estimate
 
 BELOW = (-math.inf, 1.0)
 PIVOTS = np.linspace(-3.0, 3.0, 999)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from multiduel.engine.simulation.statistics import estimate_variance
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.panels import MULTI, VARIED_IN, generated
 from multiduel.lab.results import Panel
-from multiduel.lab.statistics import estimate_variance
 
 FACTOR = 1.5  # variances within this factor of each other agree
 

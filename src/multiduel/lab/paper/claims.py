@@ -19,6 +19,7 @@ from multiduel import theory
 from multiduel.arrays import Floats
 from multiduel.display.tables import number, power_of_ten
 from multiduel.engine.registry.registry import find as find_policy
+from multiduel.engine.simulation.statistics import Estimate, Statistic, estimate, mean, ratio, variance, wins
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper.interpretations import (
     MULTI_INTERPRETATIONS,
@@ -33,7 +34,6 @@ from multiduel.lab.paper.interpretations import (
 from multiduel.lab.paper.panels import MULTI, MULTI_VARIED, SLATE_SIZES, TWO, generated, short, title
 from multiduel.lab.paper.verdicts import NOT_INFORMATIVE, Claim, Comparison, Topic, claim, comparison
 from multiduel.lab.results import Line, Panel
-from multiduel.lab.statistics import Estimate, Statistic, estimate, mean, ratio, variance, wins
 
 HALF = (0.4, 0.6)  # "about half"
 BELOW = (-math.inf, 1.0)

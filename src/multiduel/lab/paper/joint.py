@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from multiduel.arrays import Floats
+from multiduel.engine.simulation.statistics import Statistic, estimate_variance, mean, ratio, variance
 from multiduel.lab.paper.agreement import FACTOR
 from multiduel.lab.paper.claims import BASELINES, BELOW, HALF, PUBLISHED_VARIANCE, RIVALS
 from multiduel.lab.paper.interpretations import (
@@ -25,7 +26,6 @@ from multiduel.lab.paper.interpretations import (
 )
 from multiduel.lab.paper.panels import MULTI, VARIED_IN, generated, short
 from multiduel.lab.results import Line, Panel
-from multiduel.lab.statistics import Statistic, estimate_variance, mean, ratio, variance
 
 NEAR = (1 / FACTOR, FACTOR)  # a variance over the published one
 DEFAULT = "our default"

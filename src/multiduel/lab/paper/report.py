@@ -11,6 +11,7 @@ from multiduel.display.documents import Block, Callout, Fold, Heading, Picture, 
 from multiduel.display.regret_tables import INTERVAL, regret_table
 from multiduel.display.tables import Table, between, number, power_of_ten
 from multiduel.engine.registry.registry import find
+from multiduel.engine.simulation.statistics import FEWEST_RUNS, estimate_variance
 from multiduel.files import write_whole
 from multiduel.lab.paper import agreement, joint
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
@@ -31,7 +32,6 @@ from multiduel.lab.paper.verdicts import (
     Interpreted,
 )
 from multiduel.lab.results import Panel
-from multiduel.lab.statistics import FEWEST_RUNS, estimate_variance
 from multiduel.theory import komiyama_lower_bound
 
 HEADING = "Does \u201cDueling Bandits: From Two-dueling to Multi-dueling\u201d reproduce?"
@@ -196,10 +196,10 @@ def _terms(shown: Sequence[Panel]) -> list[Block]:
         Text(
             "Regret: by how much the best arm beats the arms that were compared, on average over these, summed over rounds; "
             "less is better. Ratios are the smallest and the largest of the paper's panels. A claim **reproduces** if every "
-            "comparison of it, in every panel, is where the claim wants it, and **does not reproduce** if one is elsewhere, each "
-            f"at 5% after Holm's adjustment over the comparisons of the claim; else, and with fewer than {FEWEST_RUNS} runs, it is "
-            "**inconclusive**. A **bound is not informative** where it exceeds T times the largest gap: no play can lose more. "
-            "Intervals of ratios: 95%, studentised bootstrap."
+            "comparison of it, in every panel, is where the claim wants it, and **does not reproduce** if one is elsewhere, "
+            "each at 5% after Holm's adjustment over the comparisons of the claim; else, and with fewer than "
+            f"{FEWEST_RUNS} runs, it is **inconclusive**. A **bound is not informative** where it exceeds T times the largest "
+            "gap: no play can lose more. Intervals of ratios: 95%, studentised bootstrap."
         ),
     ]
     if any(generated(panel.experiment) for panel in shown):

@@ -30,7 +30,7 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from multiduel.lab.statistics import FEWEST_RUNS, Estimate, holm
+from multiduel.engine.simulation.statistics import FEWEST_RUNS, Estimate, holm
 
 REPRODUCES, DOES_NOT, INCONCLUSIVE = "reproduces", "does not reproduce", "inconclusive"
 NOT_INFORMATIVE = "bound not informative"
