@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from multiduel.lab.cluster import check_address
 from multiduel.lab.comparison import Comparison, compare
 from multiduel.lab.experiment import Sweep
 from multiduel.lab.folder_lock import occupied
+from multiduel.lab.report import FigureOptions
 from multiduel.lab.results import MANIFEST, OTHER, Panel
 from multiduel.lab.workload import Outlook, look_ahead
 from multiduel.problems import Problem
@@ -131,7 +133,21 @@ def compared(panels: list[Panel], regret: str | None = None) -> list[Comparison]
     return [compare(panel.showing(regret or panel.experiment.regret)) for panel in panels]
 
 
-def write(title: str, compared: list[Comparison], folder: Path, *, tag: str = "") -> list[Path]:
+def latex(title: str, compared: list[Comparison]) -> str:
+    """Write all experiments of a sweep as one table in LaTeX."""
+    return report.latex_sweep(title, compared, [_name(each.panel) for each in compared])
+
+
+def grid(panels: list[Panel], options: FigureOptions) -> FigureOptions:
+    """As many columns as there are slate sizes, if a sweep has several of each problem and nothing else was told."""
+    sizes = list(dict.fromkeys(panel.experiment.slate_size for panel in panels))
+    in_order = [panel.experiment.slate_size for panel in panels] == sizes * (len(panels) // len(sizes))
+    return replace(options, columns=len(sizes)) if options.columns is None and len(sizes) > 1 and in_order else options
+
+
+def write(
+    title: str, compared: list[Comparison], folder: Path, *, tag: str = "", options: FigureOptions = FigureOptions()
+) -> list[Path]:
     """Small multiples and summaries of all experiments of a sweep; ``tag`` is for the names of the files."""
     return report.write_page(
         folder,
@@ -139,6 +155,7 @@ def write(title: str, compared: list[Comparison], folder: Path, *, tag: str = ""
         [report.subplot(each.panel, _name(each.panel)) for each in compared],
         lambda wide, narrow: blocks(title, compared, wide, narrow),
         numbers(title, compared),
+        grid([each.panel for each in compared], options),
     )
 
 

@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from multiduel.arrays import Floats, Ints
-from multiduel.display.regret_figures import Curve, Subplot, regret_plot
+from multiduel.display.regret_distributions import distributions
+from multiduel.display.regret_figures import SIZES, Curve, Subplot, regret_plot
 from multiduel.display.regret_tables import Summary, regret_table
 from multiduel.display.tables import Table, between, frame, html_table, number, save, text_table
 from multiduel.engine.simulation.compared import Compared, Comparisons, compare
 from multiduel.engine.simulation.play import KINDS
 from multiduel.engine.simulation.statistics import CONFIDENCE
 from multiduel.inputs import BadInput, choice, did_you_mean, finite, shortened
+
+SHOWN = ("regret", "per-log", "runs")  # kinds of plot
 
 
 def mean_interval(runs: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
@@ -493,6 +496,8 @@ class Results(list[Result]):
         regret: str = "average",
         scale: str = "log",
         size: str | None = None,
+        legend: str = "labels",
+        show: str = "regret",
         kind: str | None = None,
         title: str | None = None,
         labels: Sequence[str] = (),
@@ -511,6 +516,10 @@ class Results(list[Result]):
             "log" (both axes) or "linear".
         size
             "single" or "double": as wide as a column of a paper, or as both.
+        legend
+            "labels" (names at the lines' ends), "inside" or "outside".
+        show
+            "regret" (over rounds), "per-log" (the same over ln t), or "runs" (the regret of every run at the end).
         kind
             "png", "svg" or "pdf"; by the file's ending if not given.
         title
@@ -536,7 +545,16 @@ class Results(list[Result]):
             for k, result in enumerate(self)
         ]
         words = title if title is not None else self._title()
-        figure: Any = regret_plot(Subplot(curves, words, regret, lower_bound), file, kind=kind, scale=scale, size=size)
+        shown = Subplot(curves, words, regret, lower_bound)
+        figure: Any
+        if choice("show", show, SHOWN) == "runs":
+            if hasattr(file, "plot"):
+                raise BadInput("A plot of every run is drawn into a file, or returned, not onto Axes.")
+            wide = SIZES[choice("size", size, SIZES)][0] if size else 6.4
+            figure = distributions([shown], file, kind=kind, scale=scale, columns=1, wide=wide)
+        else:
+            shown = shown.over_log() if show == "per-log" else shown
+            figure = regret_plot(shown, file, kind=kind, scale=scale, size=size, legend=legend)
         if figure is not None:
             figure._repr_png_ = lambda: _png(figure)  # a notebook shows it, which knows only pyplot's figures by itself
         return figure
