@@ -69,7 +69,8 @@ PLAY_TESTS = (
 )
 GROUPS = {
     "statistics": Group(
-        ("engine/simulation/statistics.py",), ("tests/engine/test_statistics.py", "src/multiduel/engine/simulation/statistics.py")
+        ("engine/simulation/statistics.py",),
+        ("tests/engine/simulation/test_statistics.py", "src/multiduel/engine/simulation/statistics.py"),
     ),
     "inference": Group(("inference/[btvw]*.py",), INFERENCE_TESTS),
     "evidence": Group(("inference/evidence.py", "inference/forecast.py"), INFERENCE_TESTS, compiled=False),
