@@ -34,13 +34,13 @@ policy = "ind-self-sparring"
 label = "IndSelfSparring"
 """
 PAGE = r"""
-\documentclass[twocolumn]{article}
+\documentclass{article}
 \usepackage{booktabs,graphicx}
 \begin{document}
 \noindent MultiRUCB~\cite{du2020} and IndSelfSparring~\cite{sui2017}, compared on eight arms.
-\begin{figure*}\centering\includegraphics{study/regret.pdf}
-\caption{Mean regret over rounds; bands are 95\% intervals of the mean.}\end{figure*}
-\resizebox{\columnwidth}{!}{\begin{minipage}{1.6\columnwidth}\input{table}\end{minipage}}
+\begin{figure}[t]\centering\includegraphics[width=\textwidth]{study/regret.pdf}
+\caption{Mean regret over rounds; bands are 95\% intervals of the mean.}\end{figure}
+\input{table}
 \bibliographystyle{plain}\bibliography{papers}
 \end{document}
 """
@@ -57,9 +57,7 @@ def make(folder: Path) -> Path:
     (folder / "study.toml").write_text(STUDY)
     _multiduel(folder, "run", "study.toml", "--out", ".")
     _multiduel(folder, "report", "study", "--pdf", "--size", "double", "--columns", "2")
-    table = _multiduel(folder, "report", "study", "--latex")
-    table = table.replace(r"\begin{table}", "").replace(r"\end{table}", "").replace(r"\caption", r"\def\@captype{table}\caption")
-    (folder / "table.tex").write_text(rf"\makeatletter{table}\makeatother")
+    (folder / "table.tex").write_text(_multiduel(folder, "report", "study", "--latex"))
     (folder / "papers.bib").write_text(_multiduel(folder, "cite", "study"))
     (folder / "page.tex").write_text(PAGE)
     for command in ("pdflatex", "bibtex", "pdflatex", "pdflatex"):
