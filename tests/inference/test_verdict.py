@@ -109,9 +109,9 @@ def test_for_whom():
     for rater in range(30):
         tally.add((0, 1), [[0, 1], [0, 0]], rater=rater)
     assert "for people like these raters" in str(verdict(tally)) and "raters that tell the two apart" in str(verdict(tally))
-    assert "for the raters who answered here" in str(verdict(tally.above))
+    assert "for these raters" in str(verdict(tally.above))
     for D in (np.zeros((3, 3)), CYCLE, clear(3, 30), clear(3, 9)):
-        for unit, words in (("answer", "for the raters who answered here"), ("rater", "for people like these raters")):
+        for unit, words in (("answer", "for these raters"), ("rater", "for people like these raters")):
             assert words in str(verdict(D, unit=unit))
     assert verdict(tally).to_json()["unit"] == verdict(tally, unit="rater").unit == "rater"
     with pytest.raises(md.BadInput, match="'unit' of this tally is 'rater'"):

@@ -278,7 +278,7 @@ def board(
         note = "retired" if line.retired else "best" if line.option == seen.winner else "" if line.still_in else "out"
         lines.add_row(line.name, "-" if line.retired else rank, share, f"{line.showings:,}", note)
     console().print(lines)
-    print(f"Votes: {seen.answers:,}, set aside: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
+    print(f"Votes: {seen.answers:,}, excluded: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
 
 
 @app.command()

@@ -39,7 +39,7 @@ FOR_RATERS = (
 
 def verdict_words(state: State, verdict: Verdict) -> str:
     """A sentence, and what it leaves out."""
-    return f"{sentence(verdict, state.settings.question)}{_aside_words(state)}"
+    return sentence(verdict, state.settings.question, final=state.status == "closed") + _aside_words(state)
 
 
 def _aside_words(state: State) -> str:
@@ -47,7 +47,7 @@ def _aside_words(state: State) -> str:
         return ""
     raters = sum(rater.quarantined for rater in state.raters.values())
     whose = f", those of {raters} rater{'s' * (raters != 1)} in quarantine among them" if raters else ""
-    return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} set aside{whose}."
+    return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} excluded{whose}."
 
 
 def verdict_body(state: State, verdict: Verdict) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         verdict.kind,
         verdict.settled,
         known.sentence,
-        sentence(verdict, known.settings.question),
+        sentence(verdict, known.settings.question, final=known.status == "closed"),
         None if verdict.winner is None else ids[verdict.winner],
         tuple(ids[k] for k in verdict.still_in),
         tuple(ids[k] for k in verdict.out),

@@ -92,6 +92,15 @@ def page(request: Request, template: str, *, status: int = 200, **words: Any) ->
     return HTMLResponse(fragment(template, known | words), status, headers=HEADERS)
 
 
+def confirm_page(
+    request: Request, title: str, sentence: str, button: str, *, action: str, back: str, fields: Mapping[str, str] | None = None
+) -> Response:
+    """Ask before what cannot be undone: the button sends the same form again, with ``sure``."""
+    return page(
+        request, "confirm.html", title=title, sentence=sentence, button=button, action=action, back=back, fields=fields or {}
+    )
+
+
 # ---- files that never change
 
 
