@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
@@ -429,7 +430,7 @@ def test_from_a_pasted_list_to_the_verdict(house, browse):
     owner.get_by_text("New arena").click()
     owner.locator("#name").fill("Which greeting?")
     owner.locator("#pasted").fill("- Good morning.\n- Hello!\n- What?\n")
-    owner.get_by_text("Look at them").click()
+    owner.get_by_role("button", name="Preview").click()
     expect(owner.locator("#slate_size-why")).to_contain_text("We suggest 3.")
     expect(owner.locator("#policy-why")).to_contain_text("We suggest challengers")
     owner.locator("input[name=raters][value=open]").check()
@@ -461,7 +462,7 @@ def test_from_a_pasted_list_to_the_verdict(house, browse):
             break
         order = sorted(range(len(ticket.options)), key=lambda p: int(ticket.options[p][1:]) + luck.gauss(0.0, 0.3))
         house.service.do(Vote(ticket.id, {"rank": order}))
-    expect(owner.locator("#verdict-head")).to_have_text("Decided")  # without loading the page again
+    expect(owner.locator("#verdict-head")).to_have_text("Winner")  # without loading the page again
     expect(owner.locator("#sentence")).to_contain_text("'Good morning.' is best for these raters (95 %)")
     rater.goto(f"{house.url}/vote/{arena}")
     expect(rater.locator("h1")).to_have_text("It is decided")
@@ -544,7 +545,7 @@ def test_axe_finds_nothing_serious_and_finds_what_is_broken(house, browse):
     server.goto(f"{house.url}/own/new")
     server.locator("#name").fill("x")
     server.locator("#pasted").fill("a\nb\nc")
-    server.get_by_text("Look at them").click()
+    server.get_by_role("button", name="Preview").click()
     server.locator("#slate_size-why").wait_for()
     found["a new arena"] = serious(server)
     assert {where: what for where, what in found.items() if what} == {}
@@ -565,3 +566,98 @@ def test_an_undo_elsewhere_and_a_stale_page(house, browse):
     for key in ("1", "2", "Enter"):
         page.keyboard.press(key)
     voted(page, 1)
+
+
+def dropped(page, files):
+    """Drop files onto the page, as a hand does."""
+    script = """files => {
+        const carried = new DataTransfer();
+        for (const [name, type, data] of files)
+            carried.items.add(new File([Uint8Array.from(atob(data), (c) => c.charCodeAt(0))], name, { type }));
+        const zone = document.querySelector("[data-dropzone]");
+        for (const kind of ["dragenter", "dragover", "drop"])
+            zone.dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true }));
+    }"""
+    page.evaluate(script, [(name, type, base64.b64encode(data).decode()) for name, type, data in files])
+
+
+def test_pictures_are_dropped_previewed_and_compared(house, browse):
+    owner = browse()
+    enter(owner, f"{house.url}/k/{house.access.new_key('server')}")
+    owner.goto(f"{house.url}/own/new")
+    owner.locator("#name").fill("Which logo?")
+    dropped(owner, [(f"logo {k}.png", "image/png", picture(k)) for k in range(3)])
+    expect(owner.locator(".chosen li")).to_have_count(3)
+    owner.wait_for_function("[...document.querySelectorAll('.chosen canvas')].every(one => one.width === 96)")
+    dropped(owner, [("plan.pdf", "application/pdf", b"%PDF-1.7 \xff")])
+    owner.get_by_role("button", name="Preview").click()
+    expect(owner.locator(".problem[role=alert]")).to_contain_text("‘plan.pdf’ is a PDF document.")
+    expect(owner.locator(".chosen li")).to_have_count(4)
+    owner.get_by_text("Remove files").click()
+    dropped(owner, [(f"logo {k}.png", "image/png", picture(k)) for k in range(3)])
+    owner.get_by_role("button", name="Preview").click()
+    expect(owner.locator("main")).to_contain_text("3 options")
+    assert serious(owner) == []
+    expect(owner.locator("#slate_size-why")).to_contain_text("We suggest 3.")
+    owner.locator("button[value=create]").click()
+    expect(owner.locator("h1")).to_have_text("Ready: Which logo?")
+    assert owner.locator("[data-link]").count() == 1
+    owner.get_by_text("To the owner").click()
+    owner.get_by_role("link", name="Options").click()
+    owner.wait_for_function("[...document.querySelectorAll('img.thumb')].filter(one => one.naturalWidth === 300).length === 3")
+    assert serious(owner) == []
+
+
+def test_binary_is_not_poured_into_a_field(house, browse):
+    arena = house.arena(3)
+    owner = browse()
+    enter(owner, house.link(arena))
+    owner.goto(f"{house.url}/own/{arena}/votes")
+    chosen = owner.locator("input[type=file]")
+    chosen.set_input_files({"name": "votes.xlsx", "mimeType": "text/csv", "buffer": b"PK\x03\x04\x00\xff\xfe"})
+    expect(owner.locator("[data-said]")).to_contain_text("‘votes.xlsx’ is no text in UTF-8.")
+    expect(owner.locator("#written")).to_have_value("")
+    chosen.set_input_files({"name": "votes.csv", "mimeType": "text/csv", "buffer": b"id,shown,rank\n1,mild|sharp,mild>sharp\n"})
+    expect(owner.locator("#written")).to_have_value("id,shown,rank\n1,mild|sharp,mild>sharp\n")
+    expect(owner.locator("[data-said]")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 820])
+def test_no_page_is_wider_than_its_screen(house, browse, width):
+    arena = house.arena(
+        [Option(f"option {k} " + "name" * 30, (make_content("markdown", "word " * 100),)) for k in range(4)],
+        name="A long name " * 12,
+        room=9,
+        instructions="https://" + "long" * 60,
+    )
+    house.rater(arena, "Ada " * 30)
+    words = {"viewport": {"width": width, "height": 844}}
+    owner, server, rater = browse(**words), browse(**words), browse(**words)
+    enter(owner, house.link(arena))
+    enter(server, f"{house.url}/k/{house.access.new_key('server')}")
+    rater.goto(house.link(arena, "link"))
+    pages = [rater]
+    too_wide = []
+
+    def check(page):
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > width:
+            too_wide.append((page.url, wide))
+
+    check(pages[0])
+    enter(rater, rater.url)
+    ready(rater)
+    check(rater)
+    for rest in ("", "/board", "/options", "/raters", "/keys", "/votes", "/sheets", "/journal"):
+        owner.goto(f"{house.url}/own/{arena}{rest}")
+        check(owner)
+    for path in ("/own", "/own/keys", "/own/new", "/nothing"):
+        server.goto(house.url + path)
+        check(server)
+    server.goto(f"{house.url}/own/new")
+    server.locator("#name").fill("x")
+    server.locator("#pasted").fill("a\nb\nc")
+    server.get_by_role("button", name="Preview").click()
+    server.get_by_text("More settings").click()
+    check(server)
+    assert too_wide == []

@@ -244,7 +244,7 @@ def test_votes_from_a_file_are_checked_and_then_entered(owner):
     wrong = good + "2,mild|nothing,mild>nothing,Bo\n"
     answer = visitor("POST", f"/own/{arena}/votes", {"token": token, "written": wrong, "action": "enter"})
     assert "Not entered" in answer.text and "nothing" in answer.text
-    for action, words in (("check", "this was the dry run"), ("enter", "Entered"), ("enter", "1 known already")):
+    for action, words in (("check", "this was a preview"), ("enter", "Entered"), ("enter", "1 known already")):
         assert words in visitor("POST", f"/own/{arena}/votes", {"token": token, "written": good, "action": action}).text
     assert visitor.call.service.board(arena).answers == 1
 

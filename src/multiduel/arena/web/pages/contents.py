@@ -32,6 +32,7 @@ class Shown:
     kind: str
     html: Markup  # of text, Markdown and URLs
     url: str  # of pictures and sounds
+    size: int = 0  # bytes
 
 
 @cache
@@ -59,14 +60,14 @@ def safe_markdown(source: str) -> Markup:
 
 def shown(content: Content, url: str) -> Shown:
     if content.kind in ("image", "audio"):
-        return Shown(content.kind, Markup(""), url)
+        return Shown(content.kind, Markup(""), url, content.size)
     words = content.data.decode("utf-8", "replace")
     if content.kind == "markdown":
-        return Shown("markdown", safe_markdown(words), "")
+        return Shown("markdown", safe_markdown(words), "", content.size)
     if content.kind == "url":
         link = Markup('<a href="{0}" target="_blank" rel="noopener noreferrer">{0}</a>')
-        return Shown("url", link.format(words), "")
-    return Shown("text", Markup.escape(words), "")
+        return Shown("url", link.format(words), "", content.size)
+    return Shown("text", Markup.escape(words), "", content.size)
 
 
 def read_contents(app_context: AppContext, ticket: Ticket) -> list[Shown]:

@@ -10,7 +10,7 @@ from multiduel.arena.domain.clock import span, went_back
 from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.state import State
 
-PLAIN = {"opened": "Opened: tickets are given out.", "paused": "Paused: no new tickets.", "closed": "Closed for good."}
+PLAIN = {"opened": "Opened: tickets are given out.", "paused": "Paused: no new tickets.", "closed": "Closed permanently."}
 
 
 class Names:

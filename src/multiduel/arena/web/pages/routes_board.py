@@ -22,8 +22,8 @@ from multiduel.arena.web.pages.routes_vote import rater_of
 
 EVERY, LONGEST = 1.0, 300.0  # seconds: between looks, and of a stream, after which a browser connects again
 MOST_STREAMS = 200
-WHOM = {"answer": "the raters who voted here, in their mix", "rater": "people like these raters"}
-KIND = {"winner": "Decided", "cycle": "No single best", "narrowed": "Narrowed down", "open": "Not decided yet"}
+WHOM = {"answer": "these raters", "rater": "people like these raters"}
+KIND = {"winner": "Winner", "cycle": "No overall winner (cycle)", "narrowed": "No winner yet", "open": "No winner yet"}
 ASKED = {"rank": "which is better", "best": "which is best", "worst": "which is worst"}
 
 
@@ -50,7 +50,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
     return {
         "board": board,
         "name": board.name,
-        "kind": KIND[board.kind],
+        "kind": KIND[board.kind].removesuffix(" yet" if board.status == "closed" else ""),
         "whom": WHOM[board.unit],
         "asked": ASKED[board.question],
         "sure": f"{100 * (1 - board.alpha):.4g} %",
@@ -73,6 +73,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
         ],
         "compared": [line.name for line in best],
         "shares": shares,
+        "met": (above + above.T + ties).tolist(),
         "left_out": len(present) - len(best),
         "heat": charts.heat_map([line.name for line in best], above, ties),
         "time": charts.over_time(binned),

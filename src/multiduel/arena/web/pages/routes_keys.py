@@ -21,7 +21,7 @@ from multiduel.arena.web.pages.routes_owner import owned, servers_only
 from multiduel.arena.web.sessions import checked_form, forget, remember
 from multiduel.inputs import BadInput
 
-ROLES = {"server": "Server", "owner": "Owner", "link": "Open link", "rater": "Rater"}
+ROLES = {"server": "Server", "owner": "Owner", "link": "Shared link", "rater": "Rater"}
 DONE = {"made": "made", "rotated": "replaced", "revoked": "revoked"}
 
 

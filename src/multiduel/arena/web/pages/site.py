@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 from starlette.applications import Starlette
@@ -48,17 +49,27 @@ WORDS = {
 
 
 class Site:
-    """Sends each request to the pages or to the API."""
+    """Sends each request to the pages or to the API. Of a browser that asks for neither, the pages say that there is nothing."""
 
     def __init__(self, api: Any, pages: Starlette) -> None:
         self.api, self.pages = api, pages
+
+    @cached_property
+    def _known(self) -> set[str]:
+        """First parts of the API's paths, from its document."""
+        return {path.split("/")[1] for path in (*self.api.openapi()["paths"], self.api.openapi_url)}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and not is_whole_address(scope):
             await said(400, "The address must be text in UTF-8, without zero characters.")(scope, receive, send)
             return
-        ours = scope["type"] == "http" and (scope["path"] + "/").split("/")[1] in ROOMS
+        first = (scope.get("path", "") + "/").split("/")[1]
+        ours = scope["type"] == "http" and (first in ROOMS or (_is_browser(scope) and first not in self._known))
         await (self.pages if ours else self.api)(scope, receive, send)
+
+
+def _is_browser(scope: Any) -> bool:
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def with_pages(api: Any, app_context: AppContext, *, demo: Any = None) -> Site:
