@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from tests.arena.calling import Caller
-from tests.arena.web.pages.visiting import Visitor
 from tests.arena.files.test_uploads import JPEG, PNG, SVG, WAV, zipped
+from tests.arena.web.pages.visiting import Visitor
 
 
 @pytest.fixture
