@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.domain.state import State
+from multiduel.arena.service.slices import Part
 from multiduel.arrays import Floats
 from multiduel.inference import Forecast, Score, Tally, Verdict, forecast
 from multiduel.inference.verdict import VerdictKind
+from multiduel.inference.verdict import verdict as verdict_of
 from multiduel.inference.words import sentence
 
 MARGINS = (0.01, 0.02, 0.05, 0.1)  # that are offered
@@ -180,9 +182,10 @@ class Facts:
     tickets: int
 
 
-def facts(state: State) -> Facts:
-    tally = state.tally
-    verdict = state.judge()
+def facts(state: State, part: Part | None = None) -> Facts:
+    """Of all votes, or of a part of them."""
+    tally = state.tally if part is None else part.tally
+    verdict = state.judge() if part is None else _judge(state, part)
     return Facts(
         state.arena,
         state.name,
@@ -193,12 +196,21 @@ def facts(state: State) -> Facts:
         Tally.of(*verdict.tally, answers=tally.answers, showings=tally.showings, unit=tally.unit),
         tuple(option.id for option in state.options),
         tuple(option.name for option in state.options),
-        verdict_words(state, verdict),
-        state.set_aside,
-        tuple(rater.label for rater in state.raters.values() if rater.quarantined),
-        len(state.raters),
+        verdict_words(state, verdict)
+        if part is None
+        else sentence(verdict, state.settings.question, final=state.status == "closed"),
+        state.set_aside if part is None else part.excluded,
+        tuple(rater.label for rater in state.raters.values() if rater.quarantined) if part is None else (),
+        len(state.raters) if part is None else part.raters,
         len(state.tickets),
     )
+
+
+def _judge(state: State, part: Part) -> Verdict:
+    """The verdict of a part, with its share of the error."""
+    settings, names = state.settings, [option.name for option in state.options]
+    words: dict[str, Any] = {"margin": settings.margin, "room": settings.room, "retired": state.retired, "names": names}
+    return verdict_of(part.tally, alpha=part.alpha, **words)
 
 
 def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:

@@ -8,9 +8,11 @@ import pytest
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.service.board import Facts, board, forecast_of
 from multiduel.arena.web.pages.render import fragment
-from multiduel.arena.web.pages.routes_board import board_words
+from multiduel.arena.web.pages.routes_board import Filter, board_words
 from multiduel.inference import Tally, verdict
 from multiduel.inference.words import sentence
+
+ALL = {"part": "all", "filter": Filter([], None), "whole": None}
 
 
 def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner=True, **settings):
@@ -39,7 +41,7 @@ def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner
     )
     times = [f"2026-01-01T{h:02d}:00:00.000000Z" for h in range(24)] if votes else []
     words = board_words(board(known, forecast_of(known)), times)
-    return fragment("_board.html", words | {"owner": owner, "token": "t", "arena": "a", "demo": None})
+    return fragment("_board.html", words | {"owner": owner, "token": "t", "arena": "a", "demo": None} | ALL)
 
 
 def strengths(n):

@@ -36,6 +36,8 @@ async def link(request: Request) -> Response:
     role, arena = role_and_arena(key)
     if role in ("link", "rater"):
         return RedirectResponse(f"/vote/{arena}/start/{key}", 303)
+    if role == "report":
+        return RedirectResponse(f"/report/{key}", 303)
     return page(request, "start.html", role=role, key=key, request_id=uuid.uuid4().hex)
 
 
@@ -68,6 +70,8 @@ async def enter(request: Request) -> Response:
         grant = await app_context.keys.grant(key, address_of(request))
     except Forbidden:
         return _home(request, wrong="This key is not known here. Please copy all of it.")
+    if grant.role == "report":
+        return RedirectResponse(f"/report/{key}", 303)
     if grant.role == "link":
         asked, label = fields.get("request", ""), fields.get("label", "")
         if JOIN_REQUEST.fullmatch(asked) is None:
