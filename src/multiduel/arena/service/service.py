@@ -516,12 +516,36 @@ class Service:
             return live.board
 
     def slices(self, arena: str) -> list[Slice]:
-        """The parts of the votes that can be looked at apart: by question, and by group of raters."""
+        """List the parts of the votes that can be looked at apart: by question, and by group of raters.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+
+        Returns
+        -------
+        list of Slice
+            Empty if the arena has neither several questions nor several groups.
+        """
         with self.look(arena) as state:
             return slices_of(state)
 
     def sliced_board(self, arena: str, wanted: Slice) -> Board:
-        """The board of a part of the votes. It takes time that grows with the votes, in which votes are not held up."""
+        """Work out the board of a part of the votes. The time grows with the votes, and holds up none that come in.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        wanted
+            The part, one of ``slices``.
+
+        Returns
+        -------
+        Board
+            Its verdict has the part's share of the error; it has no forecast.
+        """
         live = self._find(arena)
         with live.slicing:
             with self.look(arena) as state:
