@@ -188,29 +188,6 @@ def test_a_forecast_knows_who_has_retired():
     assert guess.likely > alone.likely
 
 
-def test_intervals_that_follow_are_the_intervals():
-    rng = np.random.default_rng(5)
-    above = rng.integers(20, 40, (5, 5)).astype(float)
-    np.fill_diagonal(above, 0.0)
-    before = verdict(above)
-    before.intervals  # noqa: B018
-    above[1, 3] += 1.0
-    plain, following = verdict(above), verdict(above)
-    following.follow(None)
-    assert "intervals" not in vars(following)
-    following.follow(before)
-    assert "intervals" in vars(following), "known, before anyone asks"
-    assert np.array_equal(plain.intervals[0], following.intervals[0])
-    assert np.array_equal(plain.intervals[1], following.intervals[1])
-    changed = plain.intervals[0] != before.intervals[0]
-    assert changed[1, 3] and changed[3, 1] and changed.sum() == 2
-    for other in (verdict(above, alpha=0.1), verdict(above[:4, :4]), verdict(above, room=9)):
-        plain = other.intervals[0].copy()
-        other.__dict__.pop("intervals")
-        other.follow(before)
-        assert np.array_equal(other.intervals[0], plain), "of other counts, or another confidence: none of it is taken over"
-
-
 def test_the_numbers_behind_a_verdict():
     D = clear(4, 30, 2)
     result = verdict(D, alpha=0.1)

@@ -120,23 +120,8 @@ class Verdict:
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """Intervals (low, high) of every P[i, j]; all hold together, at all times."""
-        return self._intervals(None)
-
-    def _intervals(self, before: Verdict | None) -> tuple[Floats, Floats]:
         error = max(LEAST_ERROR, min(1.0, 2.0 * math.exp(-self.pairs))) if len(self.names) > 1 else 1.0
-        known = None if before is None else (*before.tally, before.intervals[0])
-        return pair_intervals(*self.tally, error=error, before=known)
-
-    def follow(self, before: Verdict | None) -> None:
-        """Take over the intervals of an earlier verdict where the counts are the same: of many pairs, few change at a time.
-
-        Parameters
-        ----------
-        before
-            The earlier verdict, or None.
-        """
-        if before is not None and before.pairs == self.pairs:
-            self.__dict__["intervals"] = self._intervals(before)
+        return pair_intervals(*self.tally, error=error)
 
     @cached_property
     def copeland(self) -> tuple[Score, ...]:

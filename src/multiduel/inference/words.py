@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multiduel.inference.verdict import Verdict
 
-WHOM = {"answer": "for these raters", "rater": "for people like these raters"}
+WHOM = {
+    "answer": "for these raters",
+    "rater": "for people like these raters",
+    "case": "for cases like these",
+}
 MANY = 12  # names in a sentence at most
 BETTER = {  # what it means to beat each other option, by the question that was asked
     "rank": "more than half of the {answers} that tell the two apart place it above",
@@ -22,7 +26,7 @@ def sentence(verdict: Verdict, question: str = "rank", *, final: bool = False) -
     whom, sure = WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
     name = [f"'{text}'" for text in verdict.names]
     none = "No winner" if final else "No winner yet"
-    answers = "answers" if verdict.unit == "answer" else "raters"
+    answers = f"{verdict.unit}s"
     if len(verdict.present) == 1:
         return f"{name[verdict.present[0]]} is the only option."
     if verdict.winner is not None and verdict.margin > 0.0:

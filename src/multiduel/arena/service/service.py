@@ -34,7 +34,7 @@ from multiduel.arena.service.slices import Part, Slice, alpha_of, slices_of, tal
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.service.tickets import shown_ticket
 from multiduel.arena.service.writers import Waiting, Writers, answer, harmless
-from multiduel.inference import Forecast, Verdict
+from multiduel.inference import Forecast
 from multiduel.inputs import BadInput, shortened
 from multiduel.kernels.compiler.dispatch import uncollected
 
@@ -85,7 +85,6 @@ class Live:
         self.looking = threading.Lock()  # one works a board out, the others wait for it
         self.looking_at_raters = threading.Lock()
         self.board: Board | None = None
-        self.verdict: Verdict | None = None  # of that board
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
         self.slicing = threading.Lock()
@@ -510,8 +509,6 @@ class Service:
             about = (answers - answers % max(1, answers // 100), known.verdict.present, known.verdict.settled, known.settings)
             if live.forecast[0] != about:  # a range to two digits: one vote in hundred changes it
                 live.forecast = (about, forecast_of(known))
-            known.verdict.follow(live.verdict)
-            live.verdict = known.verdict
             live.board = board(known, live.forecast[1])
             return live.board
 
