@@ -98,3 +98,24 @@ def test_parts_with_nothing_in_them_say_so(service):
     arena = service.do(Create("empty", Settings(seed=1), options, CONTEXTS)).id
     board = service.sliced_board(arena, service.slices(arena)[0])
     assert board.answers == 0 and board.winner is None
+
+
+def false_winners(shared: bool, experiments: int = 25, parts: int = 20, votes: int = 60, alpha: float = 0.5) -> int:
+    """Experiments in which some part of the votes on two options that are alike is ever said to have a winner."""
+    luck, found = random.Random(11), 0
+    for _ in range(experiments):
+        ever = False
+        for k in range(parts):
+            error = alpha_of(Slice("context", k, ""), alpha, parts) if shared else alpha
+            tally = Tally(2)
+            for vote in range(1, votes + 1):
+                won = luck.random() < 0.5
+                tally.add((0, 1), [[0.0, float(won)], [float(not won), 0.0]])
+                ever = ever or (vote % 5 == 0 and verdict(tally, alpha=error).winner is not None)
+        found += ever
+    return found
+
+
+def test_looking_at_many_parts_finds_little_by_chance_and_would_without_a_shared_error():
+    assert false_winners(shared=True) <= 0.5 * 25, "half of the experiments may err at alpha = 0.5"
+    assert false_winners(shared=False) > 0.8 * 25, "what the shared error prevents"
