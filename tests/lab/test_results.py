@@ -57,6 +57,8 @@ def test_the_panel_is_what_simulate_gives(experiment, tmp_path):
             value, expected = getattr(result, field.name), getattr(whole, field.name)
             if field.name == "regrets":
                 assert all((value[kind] == expected[kind]).all() for kind in KINDS)
+            elif field.name == "label":
+                assert value == panel.experiment.contenders[0].label
             elif field.name not in ("seconds", "compile_seconds"):
                 assert (value == expected) if not hasattr(value, "shape") else (value == expected).all(), field.name
         assert panel.line("uniform").result is result and panel.problem.matrix.tolist() == md.synthetic(5).matrix.tolist()

@@ -253,6 +253,7 @@ class Folder:
         rows, facts = [rows for rows, _ in pairs], [facts for _, facts in pairs]
         return Result(
             policy=contender.policy,
+            label=contender.label,
             params=facts[0]["params"],
             problem=self._described,
             slate_size=facts[0]["slate_size"],

@@ -400,7 +400,7 @@ class Policy:
         Tally
             The counts, in your numbering of the arms.
         """
-        self._refuse_if_rounds_differ("tally, and so no verdict")
+        self._refuse_if_rounds_differ("tally, and so no verdict and no standings")
         order = [self._inner[arm] for arm in range(self.n_arms)]
         with self._lock:
             above, ties, shares = (table[order] for table in self._tally)

@@ -26,9 +26,9 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.display.tables import between, number
-from multiduel.engine.simulation.result import CONFIDENCE
 from multiduel.inputs import BadInput
 
+CONFIDENCE = 0.95  # of every interval that is shown
 RESAMPLES = 2000
 FEWEST_RUNS = 20  # behind any verdict
 Statistic = Callable[[Floats], Floats]  # samples[..., runs] -> values[...]

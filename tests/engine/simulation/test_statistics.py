@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 import pytest
 
+from multiduel.engine.simulation import statistics
 from multiduel.inputs import BadInput
-from multiduel.lab import statistics
 
 
 def two_peaks(rng, runs):
