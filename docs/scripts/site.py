@@ -46,6 +46,7 @@ API = {
     ),
     "Options with features": ("contexts", "context_arms", "random_contexts", "ContextProblem"),
     "Verdicts": ("verdict", "Verdict", "forecast", "Forecast", "Tally", "estimate"),
+    "Standings": ("standings", "Standings", "Votes"),
 }
 MODULES = {
     "Theory": ("multiduel.theory", "multiduel.theory.slates"),
