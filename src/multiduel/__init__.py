@@ -34,18 +34,21 @@ _HOMES = {
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities"),
         *("random_tournament", "instance", "random_utilities", "read_csv", "synthetic"),
     ),
+    "multiduel.votes.next_slates": ("NextSlates", "next_slates"),
+    "multiduel.votes.reader": ("read_votes",),
     "multiduel.engine.simulation.contexts": ("ContextProblem", "context_arms", "contexts", "random_contexts"),
+    "multiduel.lab.sweeps": ("read_results",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result",
-    "Results", "Slate", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best",
+    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "NextSlates", "Outcome", "Policy", "Problem", "Rankings",
+    "Result", "Results", "Slate", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best",
     "bradley_terry", "catalogue", "checks", "context_arms", "contexts", "cyclic", "duels", "estimate", "forecast",
-    "from_matrix", "from_utilities", "instance", "make", "policies", "random_contexts", "random_tournament", "random_utilities",
-    "rankers", "ranking", "read_csv", "register", "restore", "simulate", "standings", "suggest", "synthetic", "theory", "tie",
-    "verdict", "worst",
+    "from_matrix", "from_utilities", "instance", "make", "next_slates", "policies", "random_contexts", "random_tournament",
+    "random_utilities", "rankers", "ranking", "read_csv", "read_results", "read_votes", "register", "restore", "simulate",
+    "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
     from multiduel.engine.standings import Standings, standings
     from multiduel.inference import Forecast, Tally, Verdict, Votes, forecast, verdict
     from multiduel.inputs import BadInput
+    from multiduel.lab.sweeps import read_results
     from multiduel.problems import (
         EstimatedProblem,
         Problem,
@@ -81,6 +85,8 @@ if TYPE_CHECKING:
         read_csv,
         synthetic,
     )
+    from multiduel.votes.next_slates import NextSlates, next_slates
+    from multiduel.votes.reader import read_votes
 
 
 def __getattr__(name: str) -> Any:

@@ -55,7 +55,7 @@ def test_the_last_one_in_is_not_the_winner():
     D[0, 1], D[1, 2] = 60, 60  # 0 and 2 never met
     result = verdict(D)
     assert result.still_in == (0,) and result.kind == "narrowed" and result.winner is None and not result.settled
-    assert "that there is one is not yet certain" in str(result)
+    assert "that there is one is not certain" in str(result)
 
 
 def test_a_cycle_is_named_and_certain_only_if_every_step_is():
@@ -109,9 +109,9 @@ def test_for_whom():
     for rater in range(30):
         tally.add((0, 1), [[0, 1], [0, 0]], rater=rater)
     assert "for people like these raters" in str(verdict(tally)) and "raters that tell the two apart" in str(verdict(tally))
-    assert "for the raters who answered here" in str(verdict(tally.above))
+    assert "for these raters" in str(verdict(tally.above))
     for D in (np.zeros((3, 3)), CYCLE, clear(3, 30), clear(3, 9)):
-        for unit, words in (("answer", "for the raters who answered here"), ("rater", "for people like these raters")):
+        for unit, words in (("answer", "for these raters"), ("rater", "for people like these raters")):
             assert words in str(verdict(D, unit=unit))
     assert verdict(tally).to_json()["unit"] == verdict(tally, unit="rater").unit == "rater"
     with pytest.raises(md.BadInput, match="'unit' of this tally is 'rater'"):

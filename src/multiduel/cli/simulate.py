@@ -39,12 +39,15 @@ def simulate(
     scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
     regret: Annotated[str, typer.Option(help="Of table and plot: average, strong, weak or slots.")] = "average",
     size: Annotated[str | None, typer.Option(help="Of the plot: single or double (columns of a paper).")] = None,
+    legend: Annotated[str, typer.Option(help="Of the plot: labels (at the lines' ends), inside or outside.")] = "labels",
+    show: Annotated[str, typer.Option(help="Plot regret over rounds, per-log (over ln t), or runs (every run).")] = "regret",
 ) -> None:
     """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
     from multiduel.display.tables import rich_table
     from multiduel.engine.registry.registry import find
     from multiduel.engine.simulation.contexts import parse_problem
     from multiduel.engine.simulation.play import KINDS
+    from multiduel.engine.simulation.result import SHOWN
     from multiduel.engine.simulation.simulate import simulate as run
     from multiduel.files import refuse_unwritable, whole_file, write_whole
     from multiduel.lab.report import results_table
@@ -63,6 +66,8 @@ def simulate(
         regret_figures.check(plot, scale)
         if size is not None:
             choice("size", size, regret_figures.SIZES)
+        choice("legend", legend, regret_figures.LEGENDS)
+        choice("show", show, SHOWN)
     choice("regret", regret, KINDS)
     if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
         raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
@@ -93,7 +98,7 @@ def simulate(
             if until:
                 settlement_plot(results, draft, kind=Path(plot).suffix[1:])
             else:
-                results.plot(draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size)
+                results.plot(draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size, legend=legend, show=show)
     if json_file == "-":
         print(text)
         return

@@ -239,7 +239,7 @@ def verdict(
     Examples
     --------
     >>> print(verdict([[0, 30, 30], [2, 0, 20], [1, 12, 0]], names=["mild", "sharp", "bitter"]))
-    'mild' is best for the raters who answered here, in this mix (95 %): against each other option, more than half of the \
+    'mild' is best for these raters (95 %): against each other option, more than half of the \
 answers that tell the two apart place it above.
     """
     given = None if unit is None else known_unit(unit)

@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 SHOWN_ONLY = ("title", "short", "label", "rival", "regret")  # fields that decide how results look, not what they are
 FREE = ("runs", "name", "checkpoints", "spacing", "horizons")  # of an experiment: these may change, nothing is lost
 GROWING = (*FREE, "contenders", "slate_size", "horizon")  # what one contender's runs, as far as they go, do not depend on
-WHERE = ("source", "anytime")  # where a policy lies, and what its card says: the hash of its code stands for it
+WHERE = ("source", "anytime", "cite")  # where a policy lies, and what its card says: the hash of its code stands for it
 
 
 def code_digest(*policies: str) -> str:

@@ -76,7 +76,7 @@ class Line:
         return self.result.summary(self.shown, name=self.label)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Panel:
     """An experiment's results."""
 
@@ -84,6 +84,13 @@ class Panel:
     problem: Any  # a Problem, or a ContextProblem
     results: tuple[Result, ...]  # of its contenders, in their order
     provenance: dict[str, Any]
+
+    def __repr__(self) -> str:
+        e = self.experiment
+        most = max((e.runs_of(contender) for contender in e.contenders), default=0)
+        named = ", ".join(contender.id for contender in e.contenders[:8]) + (" ..." if len(e.contenders) > 8 else "")
+        many = "1 contender" if len(e.contenders) == 1 else f"{len(e.contenders)} contenders"
+        return f"<Panel '{e.name}' on {self.problem.label}: {many} ({named}), {most:,} runs of {e.horizon:,} rounds>"
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -246,6 +253,7 @@ class Folder:
         rows, facts = [rows for rows, _ in pairs], [facts for _, facts in pairs]
         return Result(
             policy=contender.policy,
+            label=contender.label,
             params=facts[0]["params"],
             problem=self._described,
             slate_size=facts[0]["slate_size"],

@@ -14,6 +14,7 @@ import numpy as np
 from multiduel import machines, policies
 from multiduel.arrays import Floats
 from multiduel.engine.registry import plugins
+from multiduel.engine.registry.plugin_mistakes import refuse_mistakes
 from multiduel.inputs import BadInput, did_you_mean, shortened
 from multiduel.kernels.contract import FOREVER, MachineSpec, Parameter, PolicySpec
 from multiduel.policies import challengers
@@ -65,6 +66,8 @@ def register(spec: PolicySpec | MachineSpec) -> None:
     known = table.get(spec.name, spec)
     if known.params is not spec.params and (plugins.is_ours(known) or known.params.__module__ != spec.params.__module__):
         raise BadInput(f"The name '{spec.name}' is taken. Give your {type(spec).__name__} another one.")
+    if not plugins.is_ours(spec):
+        refuse_mistakes(spec)
     table[spec.name] = spec
 
 

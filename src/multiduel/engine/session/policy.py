@@ -94,6 +94,7 @@ class Policy:
         tally: Counts | None = None,
         round: int = 0,
         open: Iterable[tuple[int, tuple[int, ...]]] = (),
+        answers: int | None = 0,
         last_features: Floats | None = None,
         open_features: Mapping[int, Floats] | None = None,
     ) -> None:
@@ -104,6 +105,7 @@ class Policy:
         self._inner = {label: k for k, label in enumerate(self._label)}
         self._open: OrderedDict[int, tuple[int, ...]] = OrderedDict(open)
         self._tally = no_answers(self.n_arms) if tally is None else tally
+        self._answers = answers  # that compared anything; None: not known
         self._spare: list[bool] | None = None
         self._lock = threading.RLock()
         self._slate = np.zeros(self.n_arms, np.int64)
@@ -270,6 +272,11 @@ class Policy:
             if not fits:
                 raise explain(wins, arms, MOST_WEIGHT)
             self._close(told_round)
+            self._count_answer(wins)
+
+    def _count_answer(self, wins: Floats) -> None:
+        if self._answers is not None:
+            self._answers += bool(wins.any())
 
     def _was_single(self, round: Any, arms: Any) -> bool:
         """May this be a slate of one arm that was asked?"""
@@ -319,7 +326,9 @@ class Policy:
         """
         with self._lock:
             names = self._known(arms)
-            self._observe_wins(names, wins_matrix(outcome, names), MOST_WEIGHT, self._tally)
+            wins = wins_matrix(outcome, names)
+            self._observe_wins(names, wins, MOST_WEIGHT, self._tally)
+            self._count_answer(wins)
 
     def _observe_wins(self, arms: tuple[int, ...], wins: Floats, most: float, tally: Counts) -> None:
         if self.spec.blind:
@@ -391,13 +400,16 @@ class Policy:
         Tally
             The counts, in your numbering of the arms.
         """
-        self._refuse_if_rounds_differ("tally, and so no verdict")
+        self._refuse_if_rounds_differ("tally, and so no verdict and no standings")
         order = [self._inner[arm] for arm in range(self.n_arms)]
         with self._lock:
             above, ties, shares = (table[order] for table in self._tally)
+            answers = self._answers
         D, T = above[:, order], ties[:, order]
         judged = (D + D.T + T).max(axis=1)  # a tally that it started from says nothing of slates
-        return Tally.of(D, T, showings=np.ceil(np.maximum(shares[:, 1], judged)))
+        shown = np.ceil(np.maximum(shares[:, 1], judged))
+        known = None if answers is None else max(answers, int(shown.max()))
+        return Tally.of(D, T, answers=known, showings=shown)
 
     def verdict(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Verdict:
         """Judge whether it is settled which arm is best. Ask at any time, as often as you like.
@@ -467,6 +479,7 @@ class Policy:
                 "rng": [int(word) for word in self._rng],
                 "open": [[round, list(arms)] for round, arms in self._open.items()],
                 "tally": [pack(array) for array in self._tally],
+                "answers": self._answers,
                 "state": [
                     None if spare else pack(leaf) for leaf, spare in zip(leaves(self._state), self._scratch(), strict=True)
                 ],
@@ -643,6 +656,7 @@ def restore(saved: dict[str, Any]) -> Policy:
         last, rows = read_features(saved, n_arms, dimension_of(params), open, MOST_FEATURE)
     # snapshots of early versions have no fingerprint
     fingerprint = read_fingerprint(saved) if "fingerprint" in saved else _fingerprint(spec.name, describe(params), n_arms, 0)
+    answers = number(saved["answers"], 0, MOST_ROUNDS, "answers") if saved.get("answers") is not None else None
     return Policy(
         spec,
         params,
@@ -655,6 +669,7 @@ def restore(saved: dict[str, Any]) -> Policy:
         open=open.items(),
         last_features=last,
         open_features=rows,
+        answers=answers,
     )
 
 

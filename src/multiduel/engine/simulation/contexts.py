@@ -64,8 +64,10 @@ class ContextProblem:
         kind
             "condorcet": the chance that the best arm of the round beats it, minus 1/2. "utility": the difference in utility.
         """
-        if kind not in BENCHMARKS:
-            raise BadInput(f"'benchmark' must be condorcet or utility where the arms of each round are others. Got {kind!r}.")
+        if not (isinstance(kind, str) and kind in BENCHMARKS):
+            raise BadInput(
+                f"'benchmark' must be condorcet or utility where the arms of each round are others. Got {shortened(kind)}."
+            )
         return np.zeros(self.n_arms)
 
     def measured_by(self, benchmark: str) -> ContextProblem:
@@ -328,7 +330,7 @@ def random_contexts(
     theta = rng.normal(size=d)
     theta *= scale / np.sqrt(theta @ theta)
     K = whole("n_arms", n_arms, 1, MOST_ARMS, of="random_contexts")
-    label = f"random contexts, K = {K}, d = {d}" + (", rankings" if answers == "rankings" else "")
+    label = f"random contexts, K = {K}, d = {d}" + (", rankings" if choice("answers", answers, ANSWERS) == "rankings" else "")
     return _problem(rows, None, theta, K, False, link, answers, label)
 
 

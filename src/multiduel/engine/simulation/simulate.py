@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -221,7 +222,10 @@ def simulate(
         for plan, inside, size in games:
             measurement = play_runs(plan, min(plan.runs, workers), _share(watch, len(results), len(games)))
             results.append(_result(plan, inside, size, marks, benchmark, measurement))
-    return results[0] if isinstance(policy, str | PolicySpec) else results
+    if isinstance(policy, str | PolicySpec):
+        return results[0]
+    named = zip(results.labels, results, strict=True)  # what tells them apart stays with each of them
+    return Results(result if label == result.policy else replace(result, label=label) for label, result in named)
 
 
 def _chosen(policy: Any) -> list[tuple[PolicySpec, Mapping[str, Any]]]:
@@ -254,6 +258,7 @@ def _result(plan: Plan, inside: Any, slate_size: int, marks: Ints, benchmark: st
         horizon=plan.horizon,
         runs=plan.runs,
         seed=plan.seed,
+        first_run=plan.first_run,
         benchmark=benchmark,
         checkpoints=marks,
         regrets={kind: np.ascontiguousarray(measurement.regret[:, k, : len(marks)]) for k, kind in enumerate(KINDS)},

@@ -1,6 +1,6 @@
 """CoLSTIM: imitate the noise of the duels to choose the first arm, then its toughest competitor.
 
-Paper      Bengs, Saha, Huellermeier. Stochastic Contextual Dueling Bandits under Linear Stochastic Transitivity Models.
+Paper      Bengs, Saha, Hullermeier. Stochastic Contextual Dueling Bandits under Linear Stochastic Transitivity Models.
            ICML 2022, Algorithm 1.
 Assumes    P(i beats j) = s(<x_i - x_j, theta>), s logistic; the features x_i may be others in every round.
 Symbols    K arms, d features, u_i = <x_i, theta>, V = lambda I + sum z z' over the contrasts z of duels, |z| = sqrt(z' V^-1 z),
