@@ -47,6 +47,7 @@ API = {
     "Votes": ("read_votes", "Votes", "standings", "Standings", "next_slates", "NextSlates"),
     "Options with features": ("contexts", "context_arms", "random_contexts", "ContextProblem"),
     "Verdicts": ("verdict", "Verdict", "forecast", "Forecast", "Tally", "estimate"),
+    "Standings": ("standings", "Standings", "Votes"),
 }
 MODULES = {
     "Theory": ("multiduel.theory", "multiduel.theory.slates"),
