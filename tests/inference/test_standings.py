@@ -2,21 +2,17 @@
 
 import json
 import math
-import sys
 
 import numpy as np
 import pytest
-import standings_trials as trials  # of benchmarks/
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from standings_coverage import plain_mean
 
 import multiduel as md
 from multiduel.inference import Tally, Votes, evidence
-from multiduel.inference.strengths import at_all_times
+from multiduel.inference.standings import rows_by
+from multiduel.inference.strengths import Scratch, Seen, at_all_times, cluster_sums, fill_sums
 from tests.naive import standings as naive
-
-module = sys.modules["multiduel.inference.standings"]
 
 
 def some_votes(seed, K=5, answers=150, size=3, raters=12, partial=False, ordered=False):
@@ -71,6 +67,18 @@ def test_numbers_are_those_of_the_naive_oracle(size, partial, by):
         assert (found.rank_from == rank_from).all() and (found.rank_to == rank_to).all()
     else:  # the verdict may only narrow them
         assert (found.rank_from >= rank_from).all() and (found.rank_to <= np.maximum(rank_to, found.rank_from)).all()
+
+
+def test_compiled_and_plain_are_the_same_numbers():
+    votes = some_votes(4, answers=40, partial=True)
+    rng = np.random.default_rng(0)
+    rows = rows_by(votes, votes.clusters("rater")[0])._replace(x=rng.normal(size=(len(votes.first), 2)))
+    theta, beta = rng.normal(size=5), rng.normal(size=2)
+    M, seen = cluster_sums(rows, theta, beta)
+    plain, counted = np.zeros((7, 7)), Seen(*np.zeros((3, 5)))
+    scratch = Scratch(np.zeros(5, np.int64), np.zeros(5, np.int64), np.zeros(7), np.zeros(5))
+    fill_sums(rows, theta, beta, scratch, plain, counted)  # called from Python it is plain Python
+    assert np.allclose(plain, M, rtol=1e-12) and all(np.array_equal(a, b) for a, b in zip(seen, counted, strict=True))
 
 
 def test_duels_by_counts_equal_duels_one_by_one():
@@ -188,6 +196,26 @@ def test_with_a_margin_a_winner_is_never_behind():
     assert found.rank_from[winner] == 1 and found.order[0] == winner and not found.ahead[:, winner].any()
 
 
+def test_names_are_text_wherever_they_are_written(tmp_path):
+    names = ["<script>alert(1)</script>", "50 % & more_", "=1+1", "a|b $x$"]
+    table = np.full((4, 4), 30.0)
+    np.fill_diagonal(table, 0.0)
+    table[0] += [0, 40, 40, 40]
+    found = md.standings(table, names=names)
+    for written in (found.html(), found._repr_html_()):
+        assert "<script>" not in written and "&lt;script&gt;" in written
+    assert r"50 \% \& more\_" in found.latex() and "−" not in found.latex() and r"a|b \$x\$" in found.latex()
+    assert "| a/b $x$ |" in found.markdown()
+    found.save(tmp_path / "s.csv")
+    assert "\n2,'=1+1" in (tmp_path / "s.csv").read_text().replace('"', "")
+    found.save(tmp_path / "s.json")
+    assert json.loads((tmp_path / "s.json").read_text())["options"][0]["name"] == names[0]
+    assert found.to_frame("pandas")["name"].tolist() == [names[k] for k in found.order]
+    found.plot(tmp_path / "s.svg")
+    found.heat_map(tmp_path / "p.png")
+    assert (tmp_path / "s.svg").stat().st_size > 1000 and (tmp_path / "p.png").stat().st_size > 1000
+
+
 counts = st.integers(0, 400)
 
 
@@ -276,36 +304,3 @@ def test_at_all_times_tends_to_the_form_with_a_known_spread():
 def test_bad_input_is_refused_in_a_sentence(call, says):
     with pytest.raises(md.BadInput, match=says):
         call(some_votes(0))
-
-
-# ---- coverage, in short; benchmarks/standings_coverage.py has it at length
-
-
-def missed(setting, experiments):
-    return sum(bool(trials.outcome(setting, seed)["missed"]) for seed in range(experiments))
-
-
-ADAPTIVE = trials.Setting(20, 2, "due-duel", "alike", 2500)
-
-
-def test_intervals_hold_while_one_looks_and_slates_are_chosen():
-    assert missed(ADAPTIVE, 100) <= 5 + 3 * math.sqrt(100 * 0.05 * 0.95)
-    assert missed(trials.Setting(10, 4, "due-duel", "alike", 1500), 60) <= 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
-
-
-def test_a_zero_at_the_plain_mean_would_be_noticed():
-    with plain_mean():
-        assert missed(ADAPTIVE, 100) > 5 + 3 * math.sqrt(100 * 0.05 * 0.95)
-
-
-def test_intervals_hold_for_raters_with_tastes_and_would_not_by_answer():
-    by_rater = trials.Setting(10, 4, "due-duel", "alike", 1500, raters="panel", by="rater")
-    assert missed(by_rater, 60) <= 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
-    assert missed(by_rater._replace(by="answer"), 60) > 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
-
-
-def test_the_usual_interval_would_be_noticed(monkeypatch):
-    from statistics import NormalDist
-
-    monkeypatch.setattr(module, "at_all_times", lambda n, error: np.full(np.shape(n), NormalDist().inv_cdf(1.0 - error / 2.0)))
-    assert missed(trials.Setting(10, 4, "due-duel", "alike", 1500), 60) > 3 + 3 * math.sqrt(60 * 0.05 * 0.95)

@@ -300,3 +300,9 @@ def test_a_read_only_folder(experiment, tmp_path, monkeypatch):
     monkeypatch.setattr(files.Path, "touch", touch)
     with pytest.raises(md.BadInput, match="cannot be written: Permission denied"):
         runner.run(experiment, tmp_path)
+
+
+def test_a_panel_prints_what_it_holds(folder):
+    printed = repr(results.read(folder.path))
+    assert printed.startswith(f"<Panel '{folder.experiment.name}' on {folder.problem.label}: ")
+    assert "4 runs of 200 rounds>" in printed and folder.experiment.contenders[0].id in printed

@@ -12,7 +12,7 @@ in another process, without the compiler.
 uniform: 1 of 1 checks passed
   passed    header
 >>> len(checks.CHECKS)
-15
+16
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from multiduel.checks import agreement, behaviour, boundary, observing, symmetry
+from multiduel.checks import agreement, behaviour, boundary, features, observing, symmetry
 from multiduel.checks.stream import NaiveStream
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
 from multiduel.display.progress import progress_bar
@@ -43,6 +43,7 @@ CHECKS: dict[str, Callable[[Subject], None]] = {
     "reproducible": agreement.reproducible,
     "late-tells": behaviour.late_tells,
     "observing": observing.observing,
+    "contexts": features.contexts,
     "beats-uniform": behaviour.beats_uniform,
     "small-sizes": behaviour.small_sizes,
     "bad-input": boundary.bad_input,

@@ -222,9 +222,9 @@ def add(
 ) -> None:
     """Add options while it runs (with '--room' at creation)."""
     from multiduel.arena.domain.commands import AddOptions
-    from multiduel.arena.domain.options import format_of, read_lines
+    from multiduel.arena.domain.options import Folder, format_of, read_lines
 
-    listed, contexts = read_lines(read_text(options), format=format_of(options), folder=options.parent, least=1)
+    listed, contexts = read_lines(read_text(options), format=format_of(options), beside=Folder(options.parent), least=1)
     with service_of(existing(db)) as service:
         arena = found(service, named)
         known = [context["text"] for context in service.info(arena).contexts]
@@ -286,7 +286,7 @@ def board(
             note,
         )
     console().print(lines)
-    print(f"Votes: {seen.answers:,}, set aside: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
+    print(f"Votes: {seen.answers:,}, excluded: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
 
 
 @app.command()

@@ -64,10 +64,11 @@ def suggest(
     slate_size: Annotated[int, typer.Option("--slate-size", help="How many can be shown at once.")] = 2,
     horizon: Annotated[str | None, typer.Option("--horizon", help="Number of rounds, if known.")] = None,
     assume: Annotated[str, typer.Option("--assume", help="utilities, condorcet or copeland.")] = "condorcet",
+    dimension: Annotated[int | None, typer.Option(help="Features of an option, if they change from round to round.")] = None,
 ) -> None:
     """Name the policy that we would use, and why, from measured results."""
     from multiduel.engine.registry.suggest import suggest as choose
 
     rounds = whole_number("--horizon", horizon) if horizon else None
-    choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume)
+    choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume, dimension=dimension)
     print(choice, "Next: " + ", ".join(f"{name} ({mean:,.0f})" for name, mean in choice.others) + ".", sep="\n")

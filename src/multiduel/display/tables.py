@@ -169,7 +169,7 @@ def latex_table(table: Table) -> str:
 
 def _tex(text: str) -> str:
     """Keep text as it is: LaTeX reads some letters as commands."""
-    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--"}
     safe = "".join(letters.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
     powers = re.sub(r"\b(10|[A-Za-z])\\textasciicircum\{\}(\d+)", r"$\1^{\2}$", safe)
     return BOLD.sub(r"\\textbf{\1}", powers)

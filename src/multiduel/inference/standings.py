@@ -206,6 +206,8 @@ class Standings:
             if k >= here or (k == 1 and self.verdict.winner is not None):
                 continue
             top = self.top(k)
+            if k == 1 and set(top.possible) == set(self.verdict.still_in):
+                continue  # the verdict says so already
             if k <= len(top.possible) < here:  # fewer than k: the statements do not fit one order
                 names = listed([f"'{self.names[arm]}'" for arm in top.possible])
                 among = f"among these {len(top.possible)}: " if len(top.possible) > k else ""
@@ -504,15 +506,11 @@ def _read_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None)
     return Known(names, by, above, ties, n, units, None if duels else rows, None, 2.0, counted, styled)
 
 
-def _won_share(votes: Votes) -> Any:
-    return np.float32(0.5) * (votes.outcome + np.float32(1.0))
-
-
 def _rows_by_answer(votes: Votes) -> Rows:
     edges = np.arange(len(votes.first) + 1) if votes.starts is None else votes.starts
     repeats = np.ones(1) if votes.counts is None else votes.counts
     no_x = np.zeros((len(votes.first), 0))
-    return Rows(votes.first, votes.second, _won_share(votes), np.ones(1), np.zeros(0, np.int64), edges, repeats, no_x)
+    return Rows(votes.first, votes.second, votes.outcome, np.ones(1), np.zeros(0, np.int64), edges, repeats, no_x)
 
 
 def rows_by(votes: Votes, cluster: Ints) -> Rows:
@@ -522,7 +520,7 @@ def rows_by(votes: Votes, cluster: Ints) -> Rows:
     edges = np.concatenate(([0], np.cumsum(np.bincount(of_row))))
     weight = np.ones(1) if votes.counts is None else votes.row_counts
     no_x = np.zeros((len(votes.first), 0))
-    return Rows(votes.first, votes.second, _won_share(votes), weight, order, edges, np.ones(1), no_x)
+    return Rows(votes.first, votes.second, votes.outcome, weight, order, edges, np.ones(1), no_x)
 
 
 def _first_judgements(votes: Votes, cluster: Ints) -> Tally:
