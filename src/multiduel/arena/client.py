@@ -421,6 +421,17 @@ class Client:
         """
         return str(self._get(self._at(f"/log.{format}")))
 
+    def vote_table(self, format: str = "csv") -> str | bytes:
+        """Export the arena's votes as a flat table, a row per vote, with names instead of ids.
+
+        Parameters
+        ----------
+        format
+            "csv" (text) or "parquet" (bytes).
+        """
+        table: str | bytes = self._get(self._at(f"/votes.{format}"))
+        return table
+
     def verify(self) -> Any:
         """Check the arena's log: hashes, and whether its tickets are found again."""
         return self._get(self._at("/verify"))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import cached_property
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -277,7 +278,7 @@ class State:
             context,
             body["stratum"],
             shown,
-            body["by"],
+            intern(body["by"]),
             event.at,
             body["expires"],
             body.get("request"),
@@ -319,9 +320,8 @@ class State:
             ticket = self.tickets[body["ticket"]]
             if rater_id is not None:
                 ticket.rater = rater_id
-        vote = VoteRecord(
-            event.number, event.at, log.canonical(body["ballot"]), body["counted"], body["late"], body.get("aside", "")
-        )
+        said, counted = intern(log.canonical(body["ballot"])), intern(body["counted"])  # there are few, and many votes
+        vote = VoteRecord(event.number, event.at, said, counted, body["late"], body.get("aside", ""))
         ticket.vote = vote
         if body.get("line") is not None:
             self.lines[body["line"]] = ticket.id

@@ -19,6 +19,7 @@ from multiduel.arena.files.exports import log_lines, log_table, whole_events
 from multiduel.arena.files.sheets import MOST_SHEETS, sheets_of
 from multiduel.arena.files.verify import verify
 from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_owner, caller_of
+from multiduel.arena.web.downloads import votes_file
 from multiduel.arena.web.errors import damage_headers
 from multiduel.arena.web.pages.contents import read_contents
 from multiduel.arena.web.pages.event_text import Names, words
@@ -202,6 +203,16 @@ async def log_file(request: Request) -> Response:
     return StreamingResponse(app_context.parts(arena, lines), media_type=kind, headers=headers)
 
 
+async def vote_table(request: Request) -> Response:
+    if request.scope.get("grant") is None:
+        raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+    app_context, arena, format = app_context_of(request), request.path_params["arena"], request.path_params["format"]
+    as_owner(request, arena)
+    if format not in ("csv", "parquet"):
+        raise NotFound("A table of votes is written as votes.csv or votes.parquet.")
+    return await votes_file(app_context, arena, format, {"Content-Disposition": f'attachment; filename="votes.{format}"'})
+
+
 async def damage(request: Request) -> Response:
     """Verify an arena that may be damaged, without reading its state."""
     if request.scope.get("grant") is None:
@@ -222,4 +233,5 @@ ROUTES = [
     Route("/own/{arena}/journal", journal),
     Route("/own/{arena}/verify", damage),
     Route("/own/{arena}/log.{format}", log_file),
+    Route("/own/{arena}/votes.{format}", vote_table),
 ]
