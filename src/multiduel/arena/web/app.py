@@ -14,6 +14,7 @@ from multiduel import __version__
 from multiduel.arena.service.service import Service
 from multiduel.arena.web.access import LOOK_EVERY, Access
 from multiduel.arena.web.api import routes_files, routes_health, routes_keys, routes_owner, routes_rater
+from multiduel.arena.web.api.vote_shortcut import VoteShortcut
 from multiduel.arena.web.context import AppContext
 from multiduel.arena.web.errors import add_handlers
 from multiduel.arena.web.gate import Gate
@@ -69,5 +70,5 @@ def make_app(
     key = Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))  # for the document
     for router in (routes_owner.router, routes_keys.router, routes_files.router):
         app.include_router(router, dependencies=[key])
-    site = with_pages(app, app_context, demo=demo)
+    site = with_pages(VoteShortcut(app, app_context), app_context, demo=demo)
     return Gate(site, app_context=app_context, hosts=Hosts(hosts))
