@@ -14,6 +14,7 @@ import typer
 from multiduel.cli.arena import Arena, Db, Named, Plugins, existing, found, service_of
 from multiduel.cli.terminal import POLICY
 from multiduel.files import read_text, refuse_unwritable, whole_file
+from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
     from multiduel.arena.journal import Journal
@@ -101,6 +102,26 @@ def export(
         with whole_file(out) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             file.writelines(lines)
     print(f"Wrote {out}.")
+
+
+@app.command()
+def backup(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; from PostgreSQL, an archive for pg_restore.")],
+    db: Db = "arena.db",
+) -> None:
+    """Copy the whole database, keys too, while the server runs. Keep the copy as safe as the database."""
+    if out.exists():
+        raise BadInput(f"'{out}' is there already. A backup never replaces a file: give it a name of its own.")
+    refuse_unwritable(out)
+    with service_of(existing(db)) as service:
+        with whole_file(out) as draft:
+            service.journal.backup(str(draft))
+        arenas = len(service.arenas())
+    kept = f"{arenas} arena{'s' * (arenas != 1)}"
+    if "://" in db:
+        print(f"Wrote {out}: {kept}. Put it back with pg_restore.")
+    else:
+        print(f"Wrote {out}: {kept}. Check it: multiduel arena verify --db {out} ARENA.")
 
 
 @app.command("import")

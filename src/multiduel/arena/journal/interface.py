@@ -112,4 +112,6 @@ class Journal(Protocol):
 
     def signing_key(self, fresh: str, at: str) -> str: ...
 
+    def backup(self, draft: str) -> None: ...  # a consistent copy while others write
+
     def close(self) -> None: ...

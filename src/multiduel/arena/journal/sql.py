@@ -164,6 +164,10 @@ class SqlJournal(ABC):
     @abstractmethod
     def _statement(self, statement: str) -> str: ...
 
+    @abstractmethod
+    def backup(self, draft: str) -> None:
+        """Write a consistent copy of the whole database to a file, while others read and write it."""
+
     def run(self, connection: Any, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         cursor = connection.execute(self._statement(statement), values)
         return list(cursor.fetchall()) if cursor.description else []
