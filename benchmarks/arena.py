@@ -1,7 +1,7 @@
 """The arena measured: durable votes per second, long logs, and a thousand simulated raters.
 
     python benchmarks/arena.py measure [speed long raters]   into benchmarks/arena.json
-    python benchmarks/arena.py page                          "Measured" of docs/arena.md and "Capacity" of docs/operate.md, from there
+    python benchmarks/arena.py page                          "Measured" (docs/arena.md), "Capacity" (docs/operate.md)
 
 ``speed`` has PostgreSQL too where Debian's package is installed. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
 ``raters`` needs.
@@ -363,17 +363,20 @@ def capacity_words(store):
     return "\n".join(
         [
             paragraph(
-                f"Measured with {row['votes']:,} votes on {row['K']} options, the rest in proportion: {disk:,.0f} bytes of disk",
-                f"and {memory:,.0f} bytes of memory a vote, {cpu:.2f} ms of the server's CPU for a vote with its next ticket, which is",
-                f"{1e3 / cpu:,.0f} votes a second and core at most.",
+                f"Measured with {row['votes']:,} votes on {row['K']} options, the rest in proportion:",
+                f"{disk:,.0f} bytes of disk and {memory:,.0f} bytes of memory a vote,",
+                f"{cpu:.2f} ms of the server's CPU for a vote with its next ticket,",
+                f"which is {1e3 / cpu:,.0f} votes a second and core at most.",
             ),
             *lines,
             "",
             paragraph(
-                "An arena is folded into the memory of every process that serves it, all of its votes: its memory is the ceiling of one",
-                "arena. Commands of one arena are decided one after the other, so one arena uses one core. Several arenas share nothing but",
-                "the database: with PostgreSQL each process decides for some of them, and beyond one database, give each group of arenas a",
-                "server and a database of its own. A billion votes in one arena do not fit: spread them over arenas.",
+                "An arena is folded into the memory of every process that serves it, with all of its votes:",
+                "that memory is the ceiling of one arena.",
+                "Commands of one arena are decided one after the other, so one arena uses one core.",
+                "Several arenas share nothing but the database: with PostgreSQL several processes serve them,",
+                "and beyond one database, give each group of arenas a server and a database of its own.",
+                "A billion votes in one arena do not fit: spread them over arenas.",
             ),
         ]
     )

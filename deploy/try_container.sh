@@ -14,13 +14,16 @@ set -eu
 cd "$(dirname "$0")/.."
 export BUILDAH_ISOLATION="${BUILDAH_ISOLATION:-chroot}"
 image=localhost/multiduel-arena:try
-buildah build --network host ${1:+--build-arg "BASE=$1"} ${PIP_VOLUME:+--volume "$PIP_VOLUME"} \
+buildah build --format docker --network host ${1:+--build-arg "BASE=$1"} ${PIP_VOLUME:+--volume "$PIP_VOLUME"} \
     ${PIP_CONF:+--volume "$PIP_CONF:/etc/pip.conf"} -f deploy/Dockerfile -t "$image" .
 container=$(buildah from "$image")
 folder=$(mktemp -d)
 chown 10001 "$folder"
 port=18427
-inside() { buildah run --network host --volume "$folder:/data" "$container" -- "$@"; }
+inside() { # in a folder of its own: buildah gives every run a new /data
+    buildah run --network host --volume "$folder:/try" --workingdir /try --env MULTIDUEL_ARENA_DB=/try/arena.db \
+        --env NUMBA_CACHE_DIR=/try/compiled "$container" -- "$@"
+}
 server=
 trap 'test -z "$server" || kill "$server" 2>/dev/null || true; buildah rm "$container" >/dev/null; rm -rf "$folder"' EXIT
 

@@ -30,6 +30,7 @@ KINDS = (
     "vote",
     "undo",
     "verdict",
+    "notified",
 )
 
 

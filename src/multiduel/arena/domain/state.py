@@ -47,6 +47,8 @@ class State:
         self.lines: dict[str, str] = {}  # line of a file -> the ticket that it voted on
         self.verdict: dict[str, Any] | None = None  # the last event of that kind: its body and number
         self.settled_at = 0  # number of the last event that announced a winner or a cycle
+        self.voted_at = ""  # when the last vote came
+        self.notified: dict[str, int] = {}  # notice and what it is about -> the event that says so
         self.rounds = 0  # tickets that were chosen
         self.set_aside = 0  # votes that say something and do not count, for now or for good
         self.epoch: Epoch | None = None
@@ -323,6 +325,7 @@ class State:
         said, counted = intern(log.canonical(body["ballot"])), intern(body["counted"])  # there are few, and many votes
         vote = VoteRecord(event.number, event.at, said, counted, body["late"], body.get("aside", ""))
         ticket.vote = vote
+        self.voted_at = event.at
         if body.get("line") is not None:
             self.lines[body["line"]] = ticket.id
         rater = self.raters[ticket.rater] if ticket.rater is not None else None
@@ -415,6 +418,9 @@ class State:
         self.verdict = body | {"number": event.number, "at": event.at}
         if self.settled():
             self.settled_at = event.number
+
+    def _on_notified(self, event: Event, body: dict[str, Any]) -> None:
+        self.notified[f"{body['notice']} {body['about']}"] = event.number
 
     def _remember(self, body: dict[str, Any], what: str, came: Any) -> None:
         if body.get("request") is not None:

@@ -23,10 +23,10 @@ from multiduel.arena.journal import Snapshot
 from multiduel.engine.session.snapshots import pack, unpack
 from multiduel.inference import Tally
 
-FORMAT = "multiduel-arena-2"
+FORMAT = "multiduel-arena-3"
 PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "lines", "verdict"),
-    *("settled_at", "rounds", "set_aside", "stale"),
+    *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale"),
 )
 ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "lengths": "i8", "judged": "i8"}  # of the tally
 RATER = ("id", "label", "stratum", "limit", "quarantined", "reason", "open", "votes", "pairs")
@@ -103,7 +103,7 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
         raise ValueError("of another arena")
     state = State(arena)
     for name in PLAIN:
-        setattr(state, name, _settled_at(saved["plain"]) if name == "settled_at" else saved["plain"][name])
+        setattr(state, name, saved["plain"][name])
     state.settings = Settings.from_json(saved["settings"], recorded=True)
     state.options = [OptionRecord(*option) for option in saved["options"]]
     for words, contexts in saved["raters"]:
@@ -121,15 +121,6 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
         state.chooser.restore(saved["chooser"])  # missing, if another engine saved it: then the log is folded
         state.chooser.differs = saved["chooser"]["differs"]
     return state
-
-
-def _settled_at(plain: dict[str, Any]) -> int:
-    """Older snapshots do not have it: they know the last verdict only, which says it unless that one is open."""
-    if "settled_at" in plain or plain["verdict"] is None:
-        return int(plain.get("settled_at", 0))
-    if plain["verdict"]["kind"] == "open":
-        raise ValueError("the log knows")
-    return int(plain["verdict"]["number"])
 
 
 def _restore_tickets(state: State, saved: dict[str, Any]) -> None:
