@@ -50,6 +50,7 @@ from multiduel.arena import (
     connect,
 )
 from multiduel.arena.domain import events as log
+from multiduel.arena.domain.commands import RecordNotice
 from multiduel.arena.domain.events import Event
 from multiduel.arena.files.exports import log_lines, log_table, read_log
 from multiduel.arena.files.imports import import_log
@@ -314,6 +315,7 @@ def a_log(folder: Path, seed: int, **settings: Any) -> tuple[list[Event], dict[s
         for k in range(40):  # until there is a verdict
             lines = [VoteLine(f"l{k} {other}", best, shown=["o2", other], rater=f"p{k}") for other in others]
             service.do(ImportVotes(arena, lines))
+        service.do(RecordNotice(arena, "0" * 16, "webhook", "winner 9", True, 2))
         service.do(Pause(arena))
         service.do(Close(arena))
         events = service.events(arena)
