@@ -253,7 +253,7 @@ def use(service: Service, arena: str) -> None:
         do(Vote(id, {"skip": True}))
     with service.look(arena) as state:
         undone = [key.split(":", 2)[1:] for key in state.requests if key.startswith("undo:")]
-        asked = [key.split(":", 1) for key in state.asks if not key.startswith("print:")]
+        asked = [key.split(":", 1) for key in state.asks]
     for id, request in undone:
         do(Undo(arena, id, request))
     for id, request in asked[:5]:

@@ -58,7 +58,7 @@ class Tally:
         self.showings: Ints = np.zeros(n_arms, np.int64)  # answers to slates with this arm
         self.answers = 0
         self._last = 0
-        self._held: set[int] = set()
+        self._undone: set[int] = set()  # numbers of answers that are held no more
         self._judged: dict[Hashable, dict[tuple[int, int], dict[int, int]]] = {}  # by rater
         self._asleep: dict[Hashable, Ints] = {}  # judgements of raters that have not been needed since it was restored
 
@@ -91,7 +91,6 @@ class Tally:
         _known_rater(rater)
         answer = self._answer(self._last + 1, shown, weights, rater)
         self._last = answer.number
-        self._held.add(answer.number)
         self._count(answer, 1)
         return answer
 
@@ -126,10 +125,13 @@ class Tally:
         answer
             What ``add`` returned.
         """
-        if not isinstance(answer, Answer) or answer.number not in self._held:
+        if not isinstance(answer, Answer) or not self._holds(answer.number):
             raise BadInput(f"Only an answer that this tally holds can be undone. Got {shortened(answer)}.")
-        self._held.remove(answer.number)
+        self._undone.add(answer.number)
         self._count(answer, -1)
+
+    def _holds(self, number: int) -> bool:
+        return 0 < number <= self._last and number not in self._undone
 
     def has_judged(self, rater: Hashable, i: int, j: int) -> bool:
         """Tell whether a judgement of a pair by a rater counts already.
@@ -220,7 +222,7 @@ class Tally:
             "above": self.above,
             "ties": self.ties,
             "showings": self.showings,
-            "held": np.array(sorted(self._held), np.int64),
+            "undone": np.array(sorted(self._undone), np.int64),
             "raters": raters,
             "lengths": np.array([len(rows[rater]) for rater in raters], np.int64),
             "judged": np.concatenate([rows[rater] for rater in raters]) if raters else np.zeros((0, 4), np.int64),
@@ -243,7 +245,7 @@ class Tally:
     @classmethod
     def _restored(cls, table: dict[str, Any]) -> Tally:
         tally = cls.of(table["above"], table["ties"], answers=table["answers"], showings=table["showings"], unit=table["unit"])
-        tally._last, tally._held = int(table["last"]), set(table["held"].tolist())
+        tally._last, tally._undone = int(table["last"]), set(table["undone"].tolist())
         if len(table["raters"]) != len(table["lengths"]) or table["lengths"].sum() != len(table["judged"]):
             raise BadInput("A saved tally must have as many judgements as it says.")
         if table["raters"]:

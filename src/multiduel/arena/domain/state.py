@@ -42,7 +42,8 @@ class State:
         self.raters: dict[str, RaterRecord] = {}
         self.labels: dict[str, str] = {}  # label -> rater
         self.tickets: dict[str, TicketRecord] = {}
-        self.asks: dict[str, list[str]] = {}  # tickets by the request that they were asked for, and the rater
+        self.asks: dict[str, str] = {}  # tickets by the rater and the request that they were asked for
+        self.sheets: dict[str, list[str]] = {}  # printed tickets, by the request
         self.requests: dict[str, Any] = {}  # other requests, and what came of them
         self.lines: dict[str, str] = {}  # line of a file -> the ticket that it voted on
         self.verdict: dict[str, Any] | None = None  # the last event of that kind: its body and number
@@ -172,6 +173,8 @@ class State:
             raise BrokenLog(event.number, "a log begins with 'created', once")
         if self.schema != log.SCHEMA:
             event = log.upgrade(event, self.schema)
+        if event.at == self.at:
+            event = event._replace(at=self.at)  # one text for many: a vote and the ticket after it
         self.torn = True
         try:
             if went_back(event.body):
@@ -295,16 +298,17 @@ class State:
                 rater.contexts[context] = rater.contexts.get(context, 0) + 1
         if "chosen" in body:
             self.rounds += 1
-            asked = Asked(event.number, Choice(tuple(self.index(o) for o in body["chosen"]["options"]), body["chosen"]["by"]))
+            chosen = tuple(self.index(option) for option in body["chosen"]["options"])
+            asked = Asked(event.number, Choice(chosen, intern(body["chosen"]["by"])))
             if self._ahead != asked:  # it was chosen elsewhere
                 self.steps.append(asked)
             self._ahead = None
 
     def remember_ask(self, ticket: TicketRecord) -> None:
         if ticket.printed:
-            self.asks.setdefault(f"print:{ticket.request}", []).append(ticket.id)
+            self.sheets.setdefault(ticket.request or "", []).append(ticket.id)
         elif ticket.request is not None:
-            self.asks[f"{ticket.rater}:{ticket.request}"] = [ticket.id]
+            self.asks[f"{ticket.rater}:{ticket.request}"] = ticket.id
 
     def _expired(self, ticket: str, at: str) -> bool:
         expires = self.tickets[ticket].expires

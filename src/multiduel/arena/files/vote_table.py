@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from multiduel.arena.domain.clock import is_measurable
 from multiduel.arena.domain.events import Event, time_of
 from multiduel.arena.domain.state import State
-from multiduel.arena.files.exports import csv_lines, whole_events
+from multiduel.arena.files.exports import csv_lines
 from multiduel.arena.journal import Journal
 from multiduel.arena.service.service import Service
 from multiduel.inputs import BadInput
@@ -146,7 +146,7 @@ def rows_of(service: Service, arena: str) -> Iterator[VoteRow]:
     undone = _undone(service.journal, arena)
     with service.look(arena) as state:
         names = Names.of(state, undone)
-    return vote_rows(whole_events(service.journal, arena), names)
+    return vote_rows(service.journal.stream(arena), names)  # in order: the state was folded from it
 
 
 def _undone(journal: Journal, arena: str) -> list[str]:

@@ -90,7 +90,7 @@ async def print_sheets(request: Request) -> Response:
 
 def _printed(app_context: AppContext, arena: str, asked: str) -> list[c.Ticket]:
     with app_context.service.look(arena) as state:
-        ids = list(state.asks.get(f"print:{asked}", ()))
+        ids = list(state.sheets.get(asked, ()))
     if not ids:
         raise NotFound("There are no such sheets.")
     return [app_context.service.ticket(id) for id in ids]
