@@ -14,7 +14,6 @@ from multiduel import rankers
 from multiduel.cli.ranker_logs import app
 from multiduel.inputs import BadInput
 from multiduel.rankers import report
-from multiduel.rankers.judging import Rankers, judged
 from multiduel.rankers.replay import replay
 
 NAMES = ["good", "fair", "poor"]
@@ -75,15 +74,15 @@ def test_a_line_that_was_cut_off_is_named_and_costs_no_other(tmp_path):
 @pytest.mark.parametrize("method", rankers.METHODS)
 def test_many_pages_are_judged_as_one_is(tmp_path, method):
     log = write(tmp_path / "log.jsonl", pages=250, method=method, ties="half")
-    names, at = Rankers(), 0
-    shown = list(log.pages())
-    for portion in judged(log.pages(), names):
-        for arms, wins in zip(portion.arms, portion.wins, strict=True):
-            page = shown[at]
-            np.testing.assert_array_equal(wins, rankers.credit(page.page, page.clicks))
-            assert [names.names[arm] for arm in arms] == page.page["rankers"]
-            at += 1
-    assert at == 250
+    found = rankers.read_judgements(log)
+    rows, seats = found.pair_start, found.arm_start
+    for at, page in enumerate(log.pages()):
+        wins = rankers.credit(page.page, page.clicks)
+        n = len(wins)
+        np.testing.assert_allclose(found.won["click"][rows[at] : rows[at + 1]], wins[np.triu_indices(n, 1)], atol=1e-7)
+        assert [found.rankers.names[arm] for arm in found.arms[seats[at] : seats[at + 1]]] == page.page["rankers"]
+        assert found.clicks[at] == len(page.clicks)
+    assert found.pages == 250
 
 
 def test_the_first_judgement_of_a_user_counts_as_in_a_tally_by_rater(tmp_path):
@@ -125,7 +124,7 @@ def test_a_verdict_and_when_it_was_certain(tmp_path):
     assert 1000.0 < found.settled.time < 4000.0
     early = rankers.analyse(write(tmp_path / "early.jsonl", pages=60))
     assert early.settled is None and "Still needed" in report.settled_words(early)
-    assert "certain that 'good' is best after" in " ".join(report.words(found))
+    assert "It has been certain since" in " ".join(report.words(found))
     text = report.page(found, "<b>title")
     assert "&lt;b&gt;title" in text and "<b>title" not in text and text.count("<svg") == 2 and "good" in text
     drop, half = (rankers.analyse(log, ties=ties) for ties in ("drop", "half"))

@@ -42,7 +42,7 @@ def analyse(
         if path:
             refuse_unwritable(path)
     found = read(log, unit=unit, ties=ties, alpha=alpha, margin=margin, timeout=timeout, bad="skip" if skip_bad else "refuse")
-    print(visible("\n".join([*table(found), *words(found)])))
+    print(visible("\n".join([*words(found), *table(found)])))
     contents: list[tuple[Path | None, Callable[[], str]]] = [
         (out, lambda: page(found, f"Which ranker wins? {log.name}")),
         (figure, lambda: draw(found) + "\n"),

@@ -7,7 +7,21 @@ winner
 
 from multiduel.inference.evidence import Weighed, evidence, pair_intervals
 from multiduel.inference.forecast import Forecast, forecast
+from multiduel.inference.lasting import Lasting, Stood
 from multiduel.inference.tally import Answer, Tally
 from multiduel.inference.verdict import Score, Verdict, verdict
 
-__all__ = ["Answer", "Forecast", "Score", "Tally", "Verdict", "Weighed", "evidence", "forecast", "pair_intervals", "verdict"]
+__all__ = [
+    "Answer",
+    "Forecast",
+    "Lasting",
+    "Score",
+    "Stood",
+    "Tally",
+    "Verdict",
+    "Weighed",
+    "evidence",
+    "forecast",
+    "pair_intervals",
+    "verdict",
+]

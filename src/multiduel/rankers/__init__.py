@@ -19,6 +19,7 @@ _HOMES = {
     "clicks": ("ClickModel", "click_model", "click_table"),
     "corpus": ("Query", "generate", "write_letor"),
     "impression": ("Impression", "credit", "more", "multileave", "position_weights"),
+    "judgements": ("Judgements", "read_judgements"),
     "letor": ("read_letor",),
     "trec": ("judged_queries", "read_qrels", "read_run"),
     "log": ("Log",),
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from multiduel.rankers.impression import more as more
     from multiduel.rankers.impression import multileave as multileave
     from multiduel.rankers.impression import position_weights as position_weights
+    from multiduel.rankers.judgements import Judgements as Judgements
+    from multiduel.rankers.judgements import read_judgements as read_judgements
     from multiduel.rankers.letor import read_letor as read_letor
     from multiduel.rankers.lineup import Lineup as Lineup
     from multiduel.rankers.lineup import Ranker as Ranker

@@ -193,7 +193,7 @@ def _write(log: Log, id: str, rows: list[tuple[str, dict[str, str]]]) -> None:
         }
     )
     time = _seconds(first.get("time", ""), f"{where}, page '{id}'")
-    who = {name: first.get(name) or None for name in ("user", "session", "query")}
+    who: dict[str, Any] = {name: first.get(name) or None for name in ("user", "session", "query")}
     log.shown(page, id=id, time=time, **who)
     for _, row in ordered:
         if row["clicked"].lower() in TRUE:
@@ -300,7 +300,7 @@ def _import_queries(queries: str | os.PathLike[str], log: Log) -> tuple[set[str]
                 f"{where}: 'query_attributes.multileaving' must be what 'multileave' returned. Got something else."
             ) from None
         fields = (("user", "client_id"), ("session", "session_id"), ("query", "user_query"))
-        who = {name: _field(record, key, where, numbers=True) for name, key in fields}
+        who: dict[str, Any] = {name: _field(record, key, where, numbers=True) for name, key in fields}
         log.shown(impression, id=id, time=_seconds(record.get("timestamp"), where), **who)
     return known, without
 

@@ -1,0 +1,566 @@
+"""All pages of a log judged, as columns: which ranker did better than which, for whom, when.
+
+A page of n rankers has n (n - 1) / 2 pairs, in the order (0, 1), (0, 2), ..., (1, 2), ...; for each pair and metric the part that
+the first won is kept, 1/2 being a tie: a page without a click of that metric is ties. A million pages of four rankers: 100 MB.
+
+Lines as ``Log`` writes them are read by a typed decoder. A line that it does not take goes the way of ``Log.pages``, which takes
+it or says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import math
+import numbers
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Meta, Struct
+
+from multiduel.arrays import Floats, Ints
+from multiduel.inputs import BadInput, choice, shortened
+from multiduel.kernels.compiler.dispatch import entry
+from multiduel.rankers.impression import FORMAT, MOST_EVIDENCE, MOST_RANKERS, MOST_ROUND, Document, read_content
+from multiduel.rankers.log import BAD, CLICK, EARLY, MOST_TIME, Faults, Log
+from multiduel.rankers.multileaving import COUNTED, METHODS, TWO_ONLY, WHOLE_CLICKS, judge
+
+CHUNK, MOST_ROWS = 1024, 200_000  # pages, and rows of evidence, judged at once
+IMPRESSION_LINE, CLICK_LINE = b'{"kind":"impression"', b'{"kind":"click"'
+NOBODY = -1
+
+Name = Annotated[str, Meta(min_length=1)]
+Time = Annotated[float, Meta(gt=-MOST_TIME, lt=MOST_TIME)]
+Evidence = Annotated[float, Meta(gt=-MOST_EVIDENCE, lt=MOST_EVIDENCE)]
+
+
+class Page(Struct, gc=False):
+    format: str
+    method: str
+    ties: str
+    seed: Annotated[int, Meta(ge=0)]
+    slate: list[int]
+    rankers: list[str]
+    documents: list[str | int]
+    evidence: list[list[Evidence]]
+    round: Annotated[int, Meta(ge=0, le=MOST_ROUND)] | None
+    policy: str | None
+
+
+class ShownLine(Struct, gc=False):
+    kind: str
+    id: Name
+    time: Time
+    page: Page
+    user: Name | None = None
+    session: Name | None = None
+    query: str | None = None
+    fields: dict[Name, str | int | float | bool] | None = None
+
+
+class ClickLine(Struct, gc=False):
+    kind: str
+    id: Name
+    time: Time
+    document: str | int
+    weight: Annotated[float, Meta(gt=0)] = 1.0
+    metric: Name = CLICK
+
+
+read_shown, read_click = msgspec.json.Decoder(ShownLine).decode, msgspec.json.Decoder(ClickLine).decode
+
+
+class Codes:
+    """Texts to numbers, as they come up."""
+
+    def __init__(self, names: list[str] | None = None) -> None:
+        self.names: list[str] = list(names or ())
+        self._number = {name: k for k, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def number(self, name: str) -> int:
+        number = self._number.setdefault(name, len(self.names))
+        if number == len(self.names):
+            self.names.append(name)
+        return number
+
+
+@dataclass(eq=False)
+class Judgements:
+    """The pages of a log in their order, with the outcome of every pair of rankers on them.
+
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], method="team-draft", seed=1)
+    >>> log.clicked(log.shown(page, user="ada"), page["documents"][0])
+    >>> found = read_judgements(log)
+    >>> found.pages, found.rankers.names, found.won["click"].tolist() in ([1.0], [0.0])
+    (1, ['old', 'new'], True)
+    """
+
+    rankers: Codes = field(default_factory=Codes)
+    users: Codes = field(default_factory=Codes)
+    sessions: Codes = field(default_factory=Codes)
+    methods: Codes = field(default_factory=Codes)
+    fields: dict[str, tuple[Ints, Codes]] = field(default_factory=dict)  # i4[N] a number of its texts; -1: not given
+    ids: Any = None  # bytes: the pages' ids, a line each
+    time: Floats = field(default_factory=lambda: np.zeros(0))  # f8[N]
+    user: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[N]
+    session: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[N]
+    method: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[N]
+    drop: Any = field(default_factory=lambda: np.zeros(0, np.bool_))  # bool[N]  the page's own way with ties
+    clicks: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[N]  documents clicked
+    offset: Any = field(default_factory=lambda: np.zeros(0, np.int64))  # i8[N]  where the page's line begins
+    arm_start: Any = field(default_factory=lambda: np.zeros(1, np.int64))  # i8[N + 1]
+    arms: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[seats]
+    won: dict[str, Any] = field(default_factory=dict)  # by metric, f4[pairs]
+    faults: Faults = field(default_factory=Faults)
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return len(self.time)
+
+    @property
+    def sizes(self) -> Ints:
+        """Rankers on each page."""
+        return np.diff(self.arm_start)
+
+    @property
+    def pair_start(self) -> Any:
+        """Where each page's pairs begin: i8[N + 1]."""
+        sizes = self.sizes
+        return np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
+
+    def units(self, unit: str) -> tuple[Ints, int, int]:
+        """Number what counts once: the unit of each page, how many units there are, and how many pages are of nobody known."""
+        if unit == "impression":
+            return np.arange(self.pages), self.pages, 0
+        codes = self.user.astype(np.int64)
+        if unit == "session":
+            codes = np.where(self.session != NOBODY, self.session.astype(np.int64) + len(self.users), codes)
+        nobody = codes == NOBODY
+        codes[nobody] = len(self.users) + len(self.sessions) + np.arange(int(nobody.sum()))
+        known, compact = np.unique(codes, return_inverse=True)
+        return compact, len(known), int(nobody.sum())
+
+    def chosen(self, where: dict[str, str]) -> Any:
+        """Which pages have these values: bool[N]."""
+        mask = np.ones(self.pages, np.bool_)
+        for name, value in where.items():
+            codes, values = self.field(name)
+            number = values._number.get(value)
+            if number is None:
+                known = ", ".join(f"'{one}'" for one in sorted(values.names)[:12])
+                raise BadInput(f"'{name}' of this log is {known}. Got '{value}'.")
+            mask &= codes == number
+        return mask
+
+    def field(self, name: str) -> tuple[Ints, Codes]:
+        """A free field of the pages, or 'method', as numbers and their texts."""
+        if name == "method":
+            return self.method, self.methods
+        if name not in self.fields:
+            known = ", ".join(f"'{one}'" for one in sorted(["method", *self.fields])[:20])
+            raise BadInput(f"Pages of this log have the fields {known}. Got '{name}'.")
+        return self.fields[name]
+
+
+def read_judgements(log: Log, *, bad: str = "refuse", timeout: float = math.inf) -> Judgements:
+    """Read a log and judge its pages.
+
+    Parameters
+    ----------
+    log
+        The log.
+    bad, timeout
+        As for ``Log.pages``.
+
+    Returns
+    -------
+    Judgements
+        All pages, in the order in which they were shown.
+    """
+    skip = choice("bad", bad, BAD) == "skip"
+    if not isinstance(timeout, numbers.Real) or isinstance(timeout, bool) or not timeout > 0.0:
+        raise BadInput(f"'timeout' must be a number of seconds above 0. Got {shortened(timeout)}.")
+    with _no_garbage_collection():
+        return _Reader(log, skip, float(timeout)).read(Judgements())
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Lists of a chunk come and go by the million without cycles: searching them for garbage took a third of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+class Clicks(NamedTuple):
+    """Clicks sorted by page; those of a page in their order."""
+
+    page: Any  # i8  hash of the page's id
+    document: Any  # i4
+    weight: Floats
+    time: Floats
+    metric: Any  # i2
+
+
+class _Reader:
+    """Reads a file, clicks first."""
+
+    def __init__(self, log: Log, skip: bool, timeout: float) -> None:
+        self.log, self.skip, self.timeout = log, skip, timeout
+        self.count = dict.fromkeys(Faults._fields, 0)
+        self.documents: list[Document] = []
+        self.metrics = Codes([CLICK])
+        self.longer: dict[str, tuple[Page, int]] = {}
+
+    def read(self, found: Judgements) -> Judgements:
+        size = self.log.size()
+        self.clicks = self._clicks(0, size)
+        self.claimed = np.zeros(len(self.clicks.page), np.bool_)
+        self.found, self.parts = found, _Parts()
+        self._pages(0, size)
+        self.parts.join(found, self.metrics.names)
+        self._refuse_repeated()
+        orphans = int((~self.claimed).sum())
+        if orphans and not self.skip:
+            raise BadInput(f"'{self.log.path}' has clicks on pages that it does not hold: {self._orphans()}.")
+        self.count["orphans"] = orphans
+        found.faults = Faults(**self.count)
+        return found
+
+    def _clicks(self, start: int, end: int) -> Clicks:
+        page, document, weight, time, metric = array("q"), array("i"), array("d"), array("d"), array("h")
+        known: dict[Document, int] = {}
+        for number, offset, line in self.log.lines(start, end):
+            if line.startswith(IMPRESSION_LINE):
+                continue
+            record: Any
+            try:
+                record = read_click(line)
+                if record.kind != CLICK:
+                    raise ValueError
+            except (ValueError, msgspec.MsgspecError):
+                record = self._odd_line(number, offset, line)
+                if record is None:
+                    continue
+            page.append(hash(record.id))
+            document.append(known.setdefault(record.document, len(known)))
+            weight.append(record.weight)
+            time.append(record.time)
+            metric.append(self.metrics.number(record.metric))
+        self.documents = list(known)
+        columns = [np.frombuffer(column, column.typecode) if len(column) else np.zeros(0, column.typecode) for column in
+                   (page, document, weight, time, metric)]  # fmt: skip
+        order = np.argsort(columns[0], kind="stable")
+        return Clicks(*(column[order] for column in columns))
+
+    def _odd_line(self, number: int, offset: int, line: bytes) -> ClickLine | None:
+        """A line that the decoder of clicks does not take: a click all the same, or None."""
+        record = self.log.record(number, line, self.skip)
+        if record is None:
+            self.count["lines"] += 1
+        elif record["kind"] == "more":
+            page = self._typed(number, record["id"], record["page"])
+            if page is not None:
+                self.longer[record["id"]] = page, offset
+        elif record["kind"] == "click":
+            weight, metric = float(record.get("weight", 1.0)), record.get("metric", CLICK)
+            return ClickLine("click", record["id"], record["time"], record["document"], weight, metric)
+        return None
+
+    def _typed(self, number: int, id: str, page: Any) -> Page | None:
+        """A page that the slow way reads, or None if it is none."""
+        try:
+            content = read_content(page)
+        except BadInput as error:
+            if not self.skip:
+                raise BadInput(f"'{self.log.path}', line {number}: page '{id}' is none. {error}") from None
+            self.count["lines"] += 1
+            return None
+        rest = page["seed"], content.arms, list(page["rankers"]), content.documents, content.evidence.tolist()
+        return Page(FORMAT, content.method, page["ties"], *rest, page["round"], page["policy"])
+
+    def _pages(self, start: int, end: int) -> None:
+        chunk: list[tuple[int, int, ShownLine]] = []
+        rows = 0
+        for number, offset, line in self.log.lines(start, end):
+            if line.startswith(CLICK_LINE):
+                continue
+            shown: ShownLine | None
+            try:
+                shown = read_shown(line)
+                if shown.kind != "impression" or not _is_page(shown.page):
+                    raise ValueError
+            except (ValueError, msgspec.MsgspecError):
+                shown = self._odd_page(number, line)
+                if shown is None:
+                    continue
+            if self.longer and shown.id in self.longer:
+                shown.page, offset = self.longer[shown.id]
+            chunk.append((number, offset, shown))
+            rows += len(shown.page.evidence)
+            if len(chunk) == CHUNK or rows > MOST_ROWS:
+                self._judge(chunk)
+                chunk, rows = [], 0
+        if chunk:
+            self._judge(chunk)
+
+    def _odd_page(self, number: int, line: bytes) -> ShownLine | None:
+        record = self.log.record(number, line, skip=True)
+        if record is None and line.startswith(IMPRESSION_LINE):  # others were seen with the clicks
+            self.log.record(number, line, self.skip)
+            self.count["lines"] += 1
+        if record is None or record["kind"] != "impression":
+            return None
+        page = self._typed(number, record["id"], record["page"])
+        if page is None:
+            return None
+        get = record.get
+        return ShownLine(
+            "impression", record["id"], record["time"], page, get("user"), get("session"), get("query"), get("fields")
+        )
+
+    def _judge(self, chunk: list[tuple[int, int, ShownLine]]) -> None:
+        pages = [shown.page for _, _, shown in chunk]
+        starts = np.concatenate(([0], np.cumsum([len(page.evidence) for page in pages])))
+        clicked, weighed, counts = self._clicked(chunk, starts)
+        groups: dict[tuple[str, int], list[int]] = {}
+        for at, page in enumerate(pages):
+            groups.setdefault((page.method, len(page.slate)), []).append(at)
+        wins: dict[int, list[Any]] = {metric: [None] * len(pages) for metric in clicked}
+        for (method, n), those in groups.items():
+            if n < 2:
+                for metric in clicked:
+                    for at in those:
+                        wins[metric][at] = ()
+                continue
+            rows = [row for at in those for row in pages[at].evidence]
+            evidence = np.fromiter(itertools.chain.from_iterable(rows), np.float64, len(rows) * (n + 1)).reshape(-1, n + 1)
+            lengths = np.array([len(pages[at].documents) for at in those])
+            own = np.concatenate(([0], np.cumsum([len(pages[at].evidence) for at in those])))
+            a, b = np.triu_indices(n, 1)
+            empty = None
+            for metric, weights in clicked.items():
+                if metric and not weighed[metric]:  # nobody clicked so in this chunk
+                    continue
+                mine = np.concatenate([weights[starts[at] : starts[at + 1]] for at in those]) if len(groups) > 1 else weights
+                table = outcomes(method, n, evidence, mine, own, lengths)[:, a, b].astype(np.float32)
+                for at, row in zip(those, table, strict=True):
+                    wins[metric][at] = row
+            for metric in clicked:
+                if metric and not weighed[metric]:
+                    empty = np.full(len(a), 0.5, np.float32) if empty is None else empty
+                    for at in those:
+                        wins[metric][at] = empty
+        self.parts.add(self.found, chunk, counts, {metric: np.concatenate(rows) for metric, rows in wins.items()})
+
+    def _clicked(self, chunk: list[tuple[int, int, ShownLine]], starts: Any) -> tuple[dict[int, Floats], dict[int, int], Any]:
+        """Weights of clicks by metric and row of evidence, how many there are, and how many documents each page had clicked."""
+        weights = {metric: np.zeros(starts[-1]) for metric in range(len(self.metrics))}
+        total, counts = dict.fromkeys(weights, 0), np.zeros(len(chunk), np.int32)
+        hashes = np.array([hash(shown.id) for _, _, shown in chunk], np.int64)
+        low, high = (np.searchsorted(self.clicks.page, hashes, side) for side in ("left", "right"))
+        names = self.documents
+        for at in np.flatnonzero(high > low).tolist():
+            number, _, shown = chunk[at]
+            first, last = int(low[at]), int(high[at])
+            self.claimed[first:last] = True
+            page, base = shown.page, int(starts[at])
+            slot = {document: k for k, document in enumerate(page.documents)} if last - first > 4 else None
+            whole = page.method in WHOLE_CLICKS
+            seen = set()
+            for c in range(first, last):
+                document, after = names[self.clicks.document[c]], self.clicks.time[c] - shown.time
+                try:
+                    k = slot[document] if slot is not None else page.documents.index(document)
+                except (KeyError, ValueError):
+                    k = -1
+                if k < 0 or isinstance(document, bool):
+                    self._fault("not_shown", f"only documents that were shown can be clicked. Page '{shown.id}' (line {number}) "
+                                             f"did not show {document!r}")  # fmt: skip
+                elif after > self.timeout:
+                    self.count["late"] += 1
+                elif after < -EARLY:
+                    words = f"a page must be shown before it is clicked. Page '{shown.id}' (line {number}) has a click"
+                    self._fault("early", f"{words} {-after:,.0f} seconds before it")
+                else:
+                    weight, metric = float(self.clicks.weight[c]), int(self.clicks.metric[c])
+                    if whole and weight != 1.0:
+                        self.count["weights"] += 1
+                        weight = 1.0
+                    weights[metric][base + k] = weight
+                    total[metric] += 1
+                    if metric == 0:
+                        seen.add(k)
+            counts[at] = len(seen)
+        return weights, total, counts
+
+    def _fault(self, kind: str, words: str) -> None:
+        if not self.skip:
+            raise BadInput(f"'{self.log.path}': {words}.")
+        self.count[kind] += 1
+
+    def _refuse_repeated(self) -> None:
+        """Pages whose id came before are taken out."""
+        found = self.found
+        names = found.ids.split(b"\n")[:-1] if found.ids else []
+        hashes = np.fromiter((hash(name) for name in names), np.int64, len(names))
+        _, first = np.unique(hashes, return_index=True)
+        if len(first) == found.pages:
+            return
+        keep = np.zeros(found.pages, np.bool_)
+        keep[first] = True
+        again = int(np.flatnonzero(~keep)[0])
+        if not self.skip:
+            line = self.log.line_number(int(found.offset[again]))
+            id = names[again].decode()
+            raise BadInput(f"'{self.log.path}', line {line}: a page must be logged once. Page '{id}' came before.")
+        self.count["repeated"] += int((~keep).sum())
+        take(found, keep)
+
+    def _orphans(self) -> str:
+        wanted = {int(one) for one in self.clicks.page[~self.claimed]}
+        found = set()
+        for number, _, line in self.log.lines(0, self.log.size()):
+            if not line.startswith(IMPRESSION_LINE):
+                record = self.log.record(number, line, skip=True)
+                if record and record["kind"] == "click" and hash(record["id"]) in wanted:
+                    found.add(record["id"])
+        return shortened(sorted(found))
+
+
+def _is_page(page: Page) -> bool:
+    """What ``read_content`` asks of a page, beyond the types."""
+    n, documents, rows = len(page.slate), page.documents, page.evidence
+    return (
+        page.format == FORMAT
+        and page.method in METHODS
+        and page.ties in COUNTED
+        and 0 < n <= MOST_RANKERS
+        and (n <= 2 or page.method not in TWO_ONLY)
+        and n == len(page.rankers) == len(set(page.rankers)) == len(set(page.slate))
+        and len(set(documents)) == len(documents) <= len(rows)
+        and (not rows or {len(row) for row in rows} == {n + 1})
+        and (len(rows) == len(documents) or all(row[-1] > 0.0 for row in rows[len(documents) :]))
+    )
+
+
+class _Parts:
+    """Columns as they grow."""
+
+    def __init__(self) -> None:
+        self.ids: list[bytes] = []
+        self.columns: dict[str, list[Any]] = {
+            name: [] for name in ("time", "user", "session", "method", "drop", "clicks", "offset")
+        }
+        self.sizes: list[Any] = []
+        self.arms: list[Any] = []
+        self.won: list[dict[int, Any]] = []
+        self.fields: list[tuple[int, int, dict[str, Any]]] = []  # page, fields: few texts, kept once
+        self.pages = 0
+        self.slates: dict[tuple[str, ...], list[int]] = {}  # numbers of rankers that come together
+
+    def add(self, found: Judgements, chunk: list[tuple[int, int, ShownLine]], counts: Any, won: dict[int, Any]) -> None:
+        lines = [shown for _, _, shown in chunk]
+        user, session, method, ranker = found.users.number, found.sessions.number, found.methods.number, found.rankers.number
+        self.ids.append(b"".join([one_line(line.id) for line in lines]))
+        values = {
+            "time": np.array([line.time for line in lines]),
+            "user": np.array([NOBODY if line.user is None else user(line.user) for line in lines], np.int32),
+            "session": np.array([NOBODY if line.session is None else session(line.session) for line in lines], np.int32),
+            "method": np.array([method(line.page.method) for line in lines], np.int32),
+            "drop": np.array([line.page.ties == "drop" for line in lines]),
+            "clicks": counts,
+            "offset": np.array([offset for _, offset, _ in chunk]),
+        }
+        for name, column in values.items():
+            self.columns[name].append(column)
+        self.sizes.append(np.array([len(line.page.slate) for line in lines]))
+        arms: list[int] = []
+        for line in lines:
+            names = tuple(line.page.rankers)
+            numbers = self.slates.get(names)
+            if numbers is None:
+                numbers = self.slates[names] = [ranker(name) for name in names]
+            arms += numbers
+        self.arms.append(np.array(arms, np.int32))
+        self.won.append(won)
+        for at, line in enumerate(lines, self.pages):
+            if line.fields:
+                for name, value in line.fields.items():
+                    codes, texts = found.fields.setdefault(name, (array("i"), Codes()))  # type: ignore[arg-type]
+                    codes.extend([NOBODY] * (at - len(codes)))  # type: ignore[attr-defined]
+                    codes.append(texts.number(field_text(value)))  # type: ignore[attr-defined]
+        self.pages += len(lines)
+
+    def join(self, found: Judgements, metrics: list[str]) -> None:
+        for name, parts in self.columns.items():
+            if parts:
+                setattr(found, name, np.concatenate(parts))
+                parts.clear()
+        found.ids = b"".join(self.ids)
+        if self.sizes:
+            found.arm_start = np.concatenate(([0], np.cumsum(np.concatenate(self.sizes))))
+            found.arms = np.concatenate(self.arms)
+        for metric, name in enumerate(metrics):
+            found.won[name] = np.concatenate([part[metric] for part in self.won]) if self.won else np.zeros(0, np.float32)
+        for name, (codes, texts) in found.fields.items():
+            codes.extend([NOBODY] * (self.pages - len(codes)))  # type: ignore[attr-defined]
+            found.fields[name] = np.frombuffer(codes, np.int32), texts
+
+
+def one_line(id: str) -> bytes:
+    """An id as a line of its own."""
+    plain = "\n" not in id and "\\" not in id
+    return (id if plain else id.replace("\\", "\\\\").replace("\n", "\\n")).encode() + b"\n"
+
+
+def field_text(value: Any) -> str:
+    """The value of a free field as text: true and false as JSON spells them."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def take(found: Judgements, keep: Any) -> None:
+    """Keep some pages only."""
+    pairs = np.repeat(keep, np.diff(found.pair_start))
+    seats = np.repeat(keep, found.sizes)
+    sizes = found.sizes[keep]
+    found.won = {metric: column[pairs] for metric, column in found.won.items()}
+    found.arms, found.arm_start = found.arms[seats], np.concatenate(([0], np.cumsum(sizes)))
+    for name in ("time", "user", "session", "method", "drop", "clicks", "offset"):
+        setattr(found, name, getattr(found, name)[keep])
+    found.fields = {name: (codes[keep], texts) for name, (codes, texts) in found.fields.items()}
+    names = found.ids.split(b"\n")[:-1]
+    found.ids = b"".join(name + b"\n" for name, kept in zip(names, keep, strict=True) if kept)
+
+
+def outcomes(method: str, n: int, evidence: Floats, clicked: Floats, starts: Any, lengths: Any) -> Floats:
+    """wins[page, a, b] of pages with n rankers each; rows ``starts[p]`` to ``starts[p + 1]`` of the evidence are page p's."""
+    wins = np.zeros((len(lengths), n, n))
+    chosen = METHODS[method](n, 1, max(1, int(lengths.max())))
+    args = (chosen, evidence, clicked, starts, lengths, n, wins)
+    run = entry(judge_many, chosen, f"{method} (log)")
+    run.prepare(*args)
+    run.call(*args)
+    return wins
+
+
+def judge_many(method: Any, evidence: Floats, clicked: Floats, starts: Ints, lengths: Ints, places: int, wins: Floats) -> None:
+    for page in range(lengths.shape[0]):
+        rows = slice(starts[page], starts[page + 1])
+        judge(method, evidence[rows], clicked[rows], lengths[page], places, wins[page])
