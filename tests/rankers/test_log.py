@@ -280,7 +280,7 @@ def test_tables_from_elsewhere(tmp_path):
         assert [page[4:7] for page in again.pages()] == [page[4:7] for page in (one, two, three)]
     for bad, words in (
         ("impression,position,document,ranker\n1,1,a,x\n", "'clicked' is missing"),
-        ("impression,position,document,ranker,clicked\n1,one,a,x,1\n", "positions must be whole numbers"),
+        ("impression,position,document,ranker,clicked\n1,one,a,x,1\n", "positions must be whole numbers from 1"),
         ("impression,position,document,ranker,clicked\n1,1,a,x,maybe\n", "'clicked' must be 1 or 0"),
         ("impression,position,document,ranker,clicked\n1,1,a,x,1\n1,2,a,x,1\n", "shows a document once"),
         ("impression,position,document,ranker,clicked\n1,1,a,x,1\n2,1,a,x,1\n1,2,b,x,1\n", "Page '1' comes again"),
@@ -288,6 +288,10 @@ def test_tables_from_elsewhere(tmp_path):
         ("impression,position,document,ranker,clicked,time\n1,1,a,x,1,noon\n", "'time' must be seconds or a date"),
         ("impression,position,document,ranker,clicked,rankers\n1,1,a,x,1,y|z\n", "'x' is missing"),
         ("impression,position,document,ranker,clicked\n", "must hold a row per document"),
+        ("impression,position,document,ranker,clicked\n1,1,a,x\n", "line 2: must have 5 cells, as the first line has. Got fewer"),
+        ("impression,position,document,ranker,clicked\n1,1,a,x,1,2\n", "line 2: must have 5 cells.*Got more"),
+        ("impression,position,document,ranker,clicked\n1,1,a,x,1\n1,1,b,y,0\n", "Position 1 comes again"),
+        ("impression,position,document,ranker,clicked,time\n1,1,a,x,1,1754300000000\n", "milliseconds are above"),
     ):
         source.write_text(bad)
         with pytest.raises(BadInput, match=words):
@@ -321,7 +325,7 @@ def test_user_behavior_insights(tmp_path):
     click = event | {"event_attributes": {"object": {"object_id": page["documents"][0]}, "position": {"ordinal": 1}}}
     events.write_text("\n".join(map(json.dumps, [click, click | {"action_name": "hover"}, click | {"query_id": "q-2"}])))
     log = rankers.Log(tmp_path / "log.jsonl")
-    assert rankers.import_ubi(queries, events, log) == (1, 1, 1)
+    assert rankers.import_ubi(queries, events, log) == (1, 1, 1, 0, 1)
     (shown,) = log.pages()
     assert (shown.user, shown.query, shown.clicks) == ("c-1", "pie", {page["documents"][0]: 1.0})
     assert shown.page == page

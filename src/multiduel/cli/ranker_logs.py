@@ -74,23 +74,46 @@ def replay(
 @app.command("import")
 def import_(
     source: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A .csv or .jsonl of shown documents, or ubi_queries with --events.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A .csv or .jsonl of shown documents, an exported .parquet, or ubi_queries with --events."
+        ),
     ],
     out: Annotated[Path, typer.Option(metavar="LOG", help="The log to append to.")],
     events: Annotated[Path | None, typer.Option(help="OpenSearch UBI: the lines of ubi_events.")] = None,
-    action: Annotated[list[str] | None, typer.Option(help="UBI actions that are clicks; 'click' if not given.")] = None,
+    action: Annotated[
+        list[str] | None, typer.Option(metavar="NAME[=WEIGHT]", help="UBI actions that are clicks; 'click' if not given.")
+    ] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="UBI actions that are metrics of their own, such as purchase.")] = None,
 ) -> None:
     """Make a log of a click log from elsewhere: docs/rankers.md has the columns."""
-    from multiduel.rankers.exchange import import_table, import_ubi
+    from multiduel.rankers.exchange import import_table
     from multiduel.rankers.log import Log
+    from multiduel.rankers.ubi import import_ubi
 
     if out.exists() and out.stat().st_size:
         raise BadInput(f"'{out}' must be a new log, so that no page comes twice. It holds something.")
     if events is None:
         print(f"Wrote {out}: {import_table(source, Log(out)):,} pages")
         return
-    pages, clicks, without = import_ubi(source, events, Log(out), actions=action or ("click",))
-    print(f"Wrote {out}: {pages:,} pages, {clicks:,} clicks; {without:,} queries without an impression were left out")
+    made = import_ubi(source, events, Log(out), actions=_weights(action or ["click"]), metrics=metric or ())
+    joined = f" ({made.joined:,} of them joined by client and document)" if made.joined else ""
+    print(
+        f"Wrote {out}: {made.pages:,} pages, {made.events:,} events{joined}; {made.without:,} queries without an impression and "
+        f"{made.left_out:,} events on other pages were left out"
+    )
+
+
+def _weights(actions: list[str]) -> dict[str, float]:
+    """NAME or NAME=WEIGHT."""
+    found = {}
+    for given in actions:
+        name, equals, weight = given.partition("=")
+        try:
+            found[name] = float(weight) if equals else 1.0
+        except ValueError:
+            raise BadInput(f"'--action' must be a name, or a name with a weight such as buy=2. Got {visible(given)!r}.") from None
+    return found
 
 
 @app.command()

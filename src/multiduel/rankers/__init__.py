@@ -24,7 +24,8 @@ _HOMES = {
     "trec": ("judged_queries", "read_qrels", "read_run"),
     "log": ("Log",),
     "replay": ("Replay",),
-    "exchange": ("export_parquet", "import_table", "import_ubi"),
+    "exchange": ("export_parquet", "import_table"),
+    "ubi": ("Imported", "import_ubi"),
     "lineup": ("Lineup", "Ranker", "feature", "line_up", "run_file"),
     "matrix": ("Estimate", "estimate_matrix"),
     "multileaving": ("METHODS", "TIES"),
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from multiduel.rankers.corpus import write_letor as write_letor
     from multiduel.rankers.exchange import export_parquet as export_parquet
     from multiduel.rankers.exchange import import_table as import_table
-    from multiduel.rankers.exchange import import_ubi as import_ubi
     from multiduel.rankers.impression import Impression as Impression
     from multiduel.rankers.impression import credit as credit
     from multiduel.rankers.impression import more as more
@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from multiduel.rankers.trec import judged_queries as judged_queries
     from multiduel.rankers.trec import read_qrels as read_qrels
     from multiduel.rankers.trec import read_run as read_run
+    from multiduel.rankers.ubi import Imported as Imported
+    from multiduel.rankers.ubi import import_ubi as import_ubi
     from multiduel.rankers.world import ClickProblem as ClickProblem
     from multiduel.rankers.world import click_problem as click_problem
 

@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from multiduel.files import file_name
+from multiduel.files import file_name, write_whole
 from multiduel.inputs import BadInput, choice, finite, shortened
 from multiduel.rankers.impression import Content, Document, Impression, is_weight, read_content, read_document
 from multiduel.rankers.multileaving import WHOLE_CLICKS
@@ -166,8 +166,12 @@ class Log:
         with tempfile.TemporaryDirectory() as folder:
             draft = Log(Path(folder) / "draft.jsonl")
             yield draft
-            if draft.path.exists():
+            if not draft.path.exists():
+                return
+            if self.path.exists():
                 self._write(draft.path.read_bytes())
+            else:  # a new log appears whole, even if this process is killed now
+                write_whole(self.path, draft.path.read_bytes())
 
     def _append(self, record: dict[str, Any]) -> None:
         """A line, if ``pages`` will be able to read it."""
