@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 # Loaded on first use, so that `multiduel --help` needs no Numba.
 _HOMES = {
     "analysis": ("Analysis", "analyse"),
+    "assignment": ("page_seed", "pseudonym", "takes_part"),
     "clicks": ("ClickModel", "click_model", "click_table"),
     "corpus": ("Query", "generate", "write_letor"),
     "impression": ("Impression", "credit", "more", "multileave", "position_weights"),
@@ -29,6 +30,7 @@ _HOMES = {
     "lineup": ("Lineup", "Ranker", "feature", "line_up", "run_file"),
     "matrix": ("Estimate", "estimate_matrix"),
     "multileaving": ("METHODS", "TIES"),
+    "shared_policy": ("SharedPolicy",),
     "submatrix": ("take", "total_order"),
     "click_world": ("ClickWorld",),
     "world": ("ClickProblem", "click_problem"),
@@ -40,6 +42,9 @@ __all__ = [*sorted(_HOME)]
 if TYPE_CHECKING:
     from multiduel.rankers.analysis import Analysis as Analysis
     from multiduel.rankers.analysis import analyse as analyse
+    from multiduel.rankers.assignment import page_seed as page_seed
+    from multiduel.rankers.assignment import pseudonym as pseudonym
+    from multiduel.rankers.assignment import takes_part as takes_part
     from multiduel.rankers.click_world import ClickWorld as ClickWorld
     from multiduel.rankers.clicks import ClickModel as ClickModel
     from multiduel.rankers.clicks import click_model as click_model
@@ -68,6 +73,7 @@ if TYPE_CHECKING:
     from multiduel.rankers.multileaving import METHODS as METHODS
     from multiduel.rankers.multileaving import TIES as TIES
     from multiduel.rankers.replay import Replay as Replay
+    from multiduel.rankers.shared_policy import SharedPolicy as SharedPolicy
     from multiduel.rankers.submatrix import take as take
     from multiduel.rankers.submatrix import total_order as total_order
     from multiduel.rankers.trec import judged_queries as judged_queries

@@ -24,7 +24,7 @@ import numbers
 import operator
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,9 @@ MOST_LENGTH = 1_000_000  # documents on a page
 MOST_ROUND = 2**63 - 1  # what tables of results can hold
 MOST_RANKERS = 1000  # on a page: tables of as many squared
 MOST_EVIDENCE = 1e12  # in size: above any rank, and any sum of it is a number
+
+if TYPE_CHECKING:
+    from multiduel.rankers.shared_policy import SharedPolicy
 
 Document = str | int
 Clicks = Iterable[Document] | Mapping[Document, float]
@@ -97,7 +100,7 @@ def multileave(
     rankings: Mapping[int, Sequence[Document]] | Sequence[Sequence[Document]],
     slate: Slate | Sequence[int] | None = None,
     *,
-    policy: Policy | None = None,
+    policy: Policy | SharedPolicy | None = None,
     names: Sequence[str] | None = None,
     method: str = METHOD,
     ties: str = TIES[0],
