@@ -39,7 +39,7 @@ torture: $(READY)
 	$(BIN)/python tests/fuzz/arena.py --kills 25
 	$(BIN)/python tests/fuzz/attack.py
 	$(BIN)/python tests/fuzz/forged_logs.py --every 8
-	MULTIDUEL_ARENA_HISTORIES=1000x60 $(BIN)/python -m pytest -q tests/arena/test_state_machine.py
+	MULTIDUEL_ARENA_HISTORIES=1000x60 $(BIN)/python -m pytest -q tests/arena/service/test_state_machine.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from multiduel.arena import AdmitRater, Ask, Done, Quarantine, Vote
 from multiduel.arena.web.pages import example
-from tests.arena.pages.visiting import CHROMIUM, House, a_house
+from tests.arena.web.pages.visiting import CHROMIUM, House, a_house
 
 IMAGES = Path(__file__).parent / "images"
 SIZES = (("desktop", 1280, 860), ("tablet", 820, 860), ("phone", 390, 860))

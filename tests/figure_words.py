@@ -2,7 +2,7 @@
 
 The words are in tests/data/figures. After a change that is meant, write them anew and read what `git diff` says of them:
 
-    MULTIDUEL_NEW_FIGURES=1 python -m pytest tests/display/test_regret_figures.py tests/lab/test_settling.py
+    MULTIDUEL_NEW_FIGURES=1 python -m pytest tests/display/test_regret_figures.py tests/lab/test_time_to_verdict.py
 
 Numbers may differ by little (``close``), places of labels by more: other versions of Matplotlib have letters of other sizes.
 """

@@ -11,6 +11,7 @@ import httpx
 from multiduel.arena.journal import connect
 from multiduel.arena.service.service import Service
 from multiduel.arena.web.app import make_app
+from multiduel.arena.web.limits import Limits
 
 THREE = [
     {"name": name, "content": text} for name, text in (("mild", "Good morning."), ("sharp", "Morning!"), ("bitter", "What?"))
@@ -18,11 +19,14 @@ THREE = [
 
 
 class Caller:
-    """An application on a database in ``folder``, or at a URL. Answers are those of httpx; ``key`` says who calls."""
+    """An application on a database in ``folder``, or at a URL. Answers are those of httpx; ``key`` says who calls.
 
-    def __init__(self, folder: Any, **words: Any) -> None:
+    Without other limits nobody is told to wait: how many requests a test sends in a second depends on the machine.
+    """
+
+    def __init__(self, folder: Any, *, limits: Limits | None = None, **words: Any) -> None:
         self.service = Service(connect(folder if isinstance(folder, str) else str(folder / "arena.db")))
-        self.app = make_app(self.service, **words)
+        self.app = make_app(self.service, limits=limits or Limits.local(), **words)
         self.access = self.app.access
         self.server_key = self.access.new_key("server")
         self._loop = asyncio.new_event_loop()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from multiduel.arena.domain.event_bodies import BodyCheck
 from multiduel.arena.domain.events import Event
+from multiduel.arena.domain.log_check import LogCheck
 from multiduel.arena.domain.state import State
 
 
 def fold(events: Iterable[Event], arena: str = "") -> State:
     """Check every event of a log and apply it. Returns the state after the last one."""
-    state, bodies = State(arena), BodyCheck()
+    state, bodies = State(arena), LogCheck()
     for event in events:
         bodies.check(state, event)
         state.apply(event)

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 
 from multiduel.arena.web.sessions import token_of
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor
+from tests.arena.web.pages.visiting import Visitor
 from tests.doors.traps import grafted, planted
 
 STREAMS = "/board/changes"  # never end

@@ -12,7 +12,8 @@ import pytest
 
 from multiduel.arena import AddOptions, AdmitRater, BrokenLog, Service, connect
 from multiduel.arena.domain import events as log
-from multiduel.arena.domain.event_bodies import FIELDS, BodyCheck
+from multiduel.arena.domain.event_bodies import FIELDS
+from multiduel.arena.domain.log_check import LogCheck
 from multiduel.arena.domain.state import State
 from multiduel.arena.files.exports import read_log
 from multiduel.arena.files.imports import import_log
@@ -34,14 +35,14 @@ def test_every_field_of_every_kind_is_checked(tmp_path: Path) -> None:
     kinds: set[str] = set()
     refused: set[tuple[str, str]] = set()
     for events, _ in [*map(frozen, FROZEN), a_log(tmp_path, 1), a_log(tmp_path, 2, unit="rater", question="best")]:
-        state, bodies, seen = State(""), BodyCheck(), set[Any]()
+        state, bodies, seen = State(""), LogCheck(), set[Any]()
         for event in events:
             form = (event.kind, tuple(sorted(event.body)))
             for path in paths(event.body) if form not in seen else ():
                 for value in NONSENSE:
                     body = replaced(event.body, path, value)
                     text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-                    other = BodyCheck()
+                    other = LogCheck()
                     other.arena, other.awaited = bodies.arena, bodies.awaited
                     try:
                         other.check(state, event._replace(body=body, text=text))

@@ -54,11 +54,19 @@ INFERENCE_TESTS = (  # the simulations of test_promises.py and test_forecast.py 
 )  # fmt: skip
 ENGINE_TESTS = ("tests/engine", "tests/cli/test_simulate.py", "src/multiduel/engine")
 PLAY_TESTS = (
-    "tests/engine/test_outcomes.py", "tests/engine/test_restore_shapes.py", "tests/engine/test_snapshots.py",
-    "tests/engine/test_policy.py", "tests/engine/test_limits.py", "tests/engine/test_simulate.py", "tests/engine/test_closing.py",
-    "tests/engine/test_observe.py", "tests/engine/test_outside.py", "tests/engine/test_play.py", "tests/engine/test_talk.py",
+    "tests/engine/session/test_outcomes.py",
+    "tests/engine/session/test_restore_shapes.py",
+    "tests/engine/session/test_snapshots.py",
+    "tests/engine/session/test_policy.py",
+    "tests/engine/test_limits.py",
+    "tests/engine/simulation/test_simulate.py",
+    "tests/policies/test_wrappers.py",
+    "tests/engine/session/test_observe.py",
+    "tests/engine/registry/test_plugins.py",
+    "tests/engine/simulation/test_play.py",
+    "tests/engine/session/test_talk.py",
     "src/multiduel/engine",
-)  # fmt: skip
+)
 GROUPS = {
     "statistics": Group(("lab/statistics.py",), ("tests/lab/test_statistics.py", "src/multiduel/lab/statistics.py")),
     "inference": Group(("inference/[btvw]*.py",), INFERENCE_TESTS),
@@ -71,11 +79,14 @@ GROUPS = {
         ("lab/paper/claims.py", "lab/paper/joint.py"),
         ("tests/lab/paper/test_comparisons.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
     ),
-    "settling": Group(("lab/time_to_verdict.py",), ("tests/lab/test_settling.py", "tests/cli/test_simulate.py")),
-    "engine": Group(("engine/[!cp]*.py", "engine/registry/catalogue.py", "engine/session/policy.py"), ENGINE_TESTS),
+    "time_to_verdict": Group(("lab/time_to_verdict.py",), ("tests/lab/test_time_to_verdict.py", "tests/cli/test_simulate.py")),
+    "engine": Group(
+        ("engine/registry/*.py", "engine/session/[!r]*.py", "engine/simulation/[!p]*.py", "display/*.py"),
+        (*ENGINE_TESTS, "tests/display", "src/multiduel/display"),
+    ),
     "play": Group(("engine/simulation/play.py", "engine/session/rounds.py", "policies/wrappers.py"), PLAY_TESTS, compiled=False),
 }
-BELOW = ("kernels", "problems", "machines", "policies")  # rooms that import nothing of what is changed
+BELOW = ("kernels", "problems", "machines", "policies")  # packages that import nothing of what is changed
 SLOW = 3.0  # CPU seconds above which a test is left out
 PATIENCE = 20.0  # CPU seconds of a test when it is first run, and may have to compile
 ENOUGH = 3.0  # seconds of tests that a change has to live through to count as not noticed

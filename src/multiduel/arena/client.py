@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from multiduel.arena.domain.errors import Conflict, Forbidden, NotFound, Unavailable
+from multiduel.arena.domain.keys import Key
 from multiduel.inputs import BadInput, shortened
 
 _REFUSALS: dict[int, type[Exception]] = {
@@ -72,8 +73,9 @@ class Client:
             raise BadInput(f"A server is named by a URL such as http://127.0.0.1:8000. Got {shortened(url)}.")
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         self._parts, self._key, self.timeout, self.patience = parts, key, timeout, patience
-        self.arena = arena or _arena_of(key)
-        self.rater = _rater_of(key)
+        own_key = Key.read(key)
+        self.arena = arena or (own_key.arena or None if own_key else None)
+        self.rater = own_key.name if own_key and own_key.role == "rater" else None
         self._mine = threading.local()
 
     def __repr__(self) -> str:
@@ -317,7 +319,7 @@ class Client:
         str
             The new key.
         """
-        return self._rotated(name, self._at(f"/keys/{_quoted(name)}/rotate"))
+        return self._rotated(self._at(f"/keys/{_quoted(name)}/rotate"))
 
     def revoke_key(self, name: str, *, force: bool = False) -> Any:
         """End an owner's or link's key at once.
@@ -388,7 +390,7 @@ class Client:
         str
             The new key.
         """
-        return self._rotated(name, f"/keys/{_quoted(name)}/rotate")
+        return self._rotated(f"/keys/{_quoted(name)}/rotate")
 
     def revoke_server_key(self, name: str, *, force: bool = False) -> Any:
         """End a key of the server at once.
@@ -402,9 +404,10 @@ class Client:
         """
         return self._call("DELETE", f"/keys/{_quoted(name)}?force={int(force)}")
 
-    def _rotated(self, name: str, path: str) -> str:
+    def _rotated(self, path: str) -> str:
         key = str(self._call("POST", path)["key"])
-        if _name_of(self._key) == name and (self._key or "").split(".")[:2] == key.split(".")[:2]:
+        mine, new = Key.read(self._key), Key.read(key)
+        if mine and new and mine[:3] == new[:3]:  # it was this client's own key
             self._key = key
         return key
 
@@ -605,17 +608,3 @@ def _quoted(name: str) -> str:
 
 def _ticket(ticket: Mapping[str, Any] | str) -> str:
     return _quoted(ticket["ticket"] if isinstance(ticket, Mapping) else ticket)
-
-
-def _arena_of(key: str | None) -> str | None:
-    parts = (key or "").split(".")
-    return parts[1] or None if len(parts) == 4 else None
-
-
-def _name_of(key: str | None) -> str | None:
-    parts = (key or "").split(".")
-    return parts[2] if len(parts) == 4 else None
-
-
-def _rater_of(key: str | None) -> str | None:
-    return _name_of(key) if key and key.startswith("mdrater.") else None

@@ -320,11 +320,20 @@ class Settings:
         object.__setattr__(self, "parameters", check(self.policy, self.parameters))
 
     def to_json(self) -> dict[str, Any]:
+        """Return the settings as plain JSON, as the log records them."""
         return dataclasses.asdict(self) | {"parameters": dict(self.parameters)}
 
     @classmethod
     def from_json(cls, table: Mapping[str, Any], *, recorded: bool = False) -> Settings:
-        """Settings from a table, as a file or a request has them; or, ``recorded``, as a log has them."""
+        """Read settings from a table of names with values.
+
+        Parameters
+        ----------
+        table
+            As a file or a request has it.
+        recorded
+            Whether the table is from a log, whose limits are those of the version that wrote it.
+        """
         if not isinstance(table, Mapping):
             raise BadInput(f"The settings of an arena are names with values. Got {shortened(table)}.")
         no_others(table, [one.name for one in dataclasses.fields(cls)], "An arena")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from multiduel.arena.domain.chooser import Asked, Chooser
-from multiduel.arena.domain.event_bodies import BodyCheck
 from multiduel.arena.domain.events import Event
+from multiduel.arena.domain.log_check import LogCheck
 from multiduel.arena.domain.settings import check_policy
 from multiduel.arena.domain.state import State
 
@@ -45,7 +45,7 @@ class Replay:
 def replay(events: Iterable[Event], policy: str, parameters: Mapping[str, Any] | None = None) -> Replay:
     """Another policy asked at every ticket, and told every vote, in the order of the log."""
     words = check_policy(policy, parameters or {})
-    state, bodies = State(""), BodyCheck()
+    state, bodies = State(""), LogCheck()
     other: Chooser | None = None
     tickets = same = 0
     overlap, first = 0.0, None

@@ -10,8 +10,8 @@ from multiduel.arena.domain import events as log
 from multiduel.arena.domain.chooser import Epoch, shuffled
 from multiduel.arena.domain.clock import span, went_back
 from multiduel.arena.domain.errors import BrokenLog
-from multiduel.arena.domain.event_bodies import BodyCheck
 from multiduel.arena.domain.events import Event
+from multiduel.arena.domain.log_check import LogCheck
 from multiduel.arena.domain.state import State
 from multiduel.arena.files.signed_heads import Found
 from multiduel.arena.journal import Journal, Snapshot
@@ -80,7 +80,7 @@ class Verification:
 
 class Verifier:
     def __init__(self, arena: str, get_content: Callable[[str], bytes | None] | None, snapshot: Snapshot | None) -> None:
-        self.state, self.report, self._bodies = State(arena), Verification(), BodyCheck()
+        self.state, self.report, self._bodies = State(arena), Verification(), LogCheck()
         self._get_content, self._snapshot = get_content, snapshot
         self._tickets = 0
         if get_content is not None:

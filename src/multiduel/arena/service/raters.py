@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Annotated
 
 from multiduel.arena.domain.ballots import spoken
 from multiduel.arena.domain.events import time_of
@@ -16,19 +17,23 @@ Counted = dict[tuple[int, int], int]  # how often the one was placed above the o
 
 @dataclass(frozen=True)
 class RaterLine:
+    """A rater, as owners see one. The API's type is made from these fields and their descriptions."""
+
     rater: str
     label: str
     stratum: str | None
     limit: int | None
-    votes: int  # that stand, skips not among them
+    votes: Annotated[int, "Votes that were not undone; skips do not count."]
     skipped: int
     late: int
-    aside: int
+    aside: Annotated[int, "Excluded votes."]
     quarantined: bool
     reason: str
-    agreement: float | None  # share of judgements of pairs with the majority of the others; ties and undecided pairs left out
-    judgements: int  # behind the agreement
-    seconds: float | None  # from ticket to vote, the median
+    agreement: Annotated[
+        float | None, "Share of judgements of pairs that go with the majority of the others; ties and undecided pairs left out."
+    ]
+    judgements: Annotated[int, "How many judgements the agreement rests on."]
+    seconds: Annotated[float | None, "From ticket to vote, the median."]
 
 
 def standing(state: State) -> list[tuple[RaterRecord, list[TicketRecord]]]:

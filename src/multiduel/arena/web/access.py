@@ -11,7 +11,6 @@ import hashlib
 import hmac
 import logging
 import math
-import re
 import secrets
 import threading
 import time
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from multiduel.arena.domain.actors import OPERATOR
 from multiduel.arena.domain.errors import Forbidden, NotFound
 from multiduel.arena.domain.events import moment
+from multiduel.arena.domain.keys import BEGINNINGS, Key
 from multiduel.arena.journal import KeyChange, Secret
 from multiduel.inputs import BadInput, shortened
 
@@ -34,15 +34,12 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 Whose = tuple[str, str, str]  # a key's arena ("": the server), role and name
-KINDS = {"server": "mdserver", "owner": "mdowner", "link": "mdlink", "rater": "mdrater"}  # role -> how its keys begin
-ROLES = {beginning: role for role, beginning in KINDS.items()}
 SLOW = ("server", "owner")  # checked seldom, and worth more: argon2
 REMEMBERED, REMEMBERED_FOR = 10_000, 60.0  # keys found good, and for how many seconds if nobody looks whether one ended
 LOOK_EVERY = 2.0  # seconds until keys that ended in another process are refused in this one
 USED_EVERY, USED_AT_ONCE = 300.0, 500  # seconds between two notes that a key was used; notes in a transaction
 MOST_CHANGES = 100  # shown
 MOST_LABEL = 200
-_FORM = re.compile(r"(mdserver|mdowner|mdlink|mdrater)\.([A-Za-z0-9_-]{0,64})\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]{43})")
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class Access:
     ) -> str:
         """A key that was never seen before and is stored as a hash only: show it now, or never. A rater has one at a time: an
         earlier one ends. ``label`` says who holds it, ``by`` who made it."""
-        if role not in KINDS or (role == "server") != (arena is None) or (role == "rater") != (rater is not None):
+        if role not in BEGINNINGS or (role == "server") != (arena is None) or (role == "rater") != (rater is not None):
             raise BadInput(f"A key is a server's, or an arena's owner's, link's or rater's. Got '{role}'.")
         return self._store(role, arena or "", rater or secrets.token_hex(8), key_label(label), by)
 
@@ -117,8 +114,8 @@ class Access:
 
     def _store(self, role: str, arena: str, name: str, label: str, by: str, *, replace: bool = False) -> str:
         secret = secrets.token_urlsafe(32)
-        key = f"{KINDS[role]}.{arena}.{name}.{secret}"
-        if _FORM.fullmatch(key) is None:
+        key = Key(arena, role, name, secret).text
+        if Key.read(key) is None:
             raise BadInput(f"Names in a key have letters, digits, - and _ only. Got {shortened(arena)} and {shortened(name)}.")
         hashed = _hasher().hash(secret) if role in SLOW else _quick(secret)
         if self._secrets.put(arena, Secret(role, name, hashed, label, _now(), by), replace=replace):
@@ -262,11 +259,6 @@ def role_and_arena(key: str) -> tuple[str, str]:
     return whose[1], whose[0]
 
 
-def name_in(key: str) -> str:
-    """The name of a key, which is no secret."""
-    return key.split(".")[2]
-
-
 def key_label(label: str) -> str:
     """Who holds a key, in a few words."""
     if not isinstance(label, str) or len(label) > MOST_LABEL or not label.isprintable():
@@ -276,8 +268,8 @@ def key_label(label: str) -> str:
 
 def _whose(key: str) -> Whose | None:
     """Whose key this says that it is; None if it is none."""
-    form = _FORM.fullmatch(key)
-    return None if form is None else (form[2], ROLES[form[1]], form[3])
+    parts = Key.read(key)
+    return None if parts is None else (parts.arena, parts.role, parts.name)
 
 
 def _now() -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from multiduel.arena.service.board import FOR_RATERS, Board, Line, MarginOffer
+from multiduel.arena.service.raters import RaterLine
 from multiduel.arrays import Floats
 
 
@@ -60,26 +61,11 @@ def _as_json(hint: Any) -> Any:
 NAMES: dict[type, str] = {Line: "BoardLineOut", MarginOffer: "MarginOfferOut"}
 BoardOut = model_of(Board, "BoardOut", "As owners see it.")
 RaterBoardOut = model_of(Board, "RaterBoardOut", "As raters see it.", FOR_RATERS)
-
-
-class RaterOut(BaseModel):
-    rater: str
-    label: str
-    stratum: str | None
-    limit: int | None
-    votes: int
-    skipped: int
-    late: int
-    aside: int
-    quarantined: bool
-    reason: str
-    agreement: float | None = Field(description="Share of judgements of pairs that go with the majority of the others.")
-    judgements: int
-    seconds: float | None = Field(description="From ticket to vote, the median.")
+RaterOut = model_of(RaterLine, "RaterOut")
 
 
 class RatersOut(BaseModel):
-    raters: list[RaterOut]
+    raters: list[RaterOut]  # type: ignore[valid-type]
 
 
 class VerifiedOut(BaseModel):

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from multiduel.arena.domain.errors import Forbidden, NotFound
+from multiduel.arena.domain.keys import Key
 from multiduel.arena.files.signed_heads import key_id
 from multiduel.arena.journal import Secret
-from multiduel.arena.web.access import Access, Grant, name_in
+from multiduel.arena.web.access import Access, Grant
 from multiduel.arena.web.api import models as m
 from multiduel.arena.web.api import models_keys as k
 from multiduel.arena.web.api.openapi import refusals
@@ -55,7 +56,9 @@ def _role_of(access: Access, arena: str, name: str) -> str:
 
 
 def _made(role: str, key: str, status: int = 201) -> JSONResponse:
-    return JSONResponse({"name": name_in(key), "role": role, "key": key}, status)
+    parts = Key.read(key)
+    assert parts is not None  # it was just made
+    return JSONResponse({"name": parts.name, "role": role, "key": key}, status)
 
 
 async def _list(request: Request, arena: str) -> Any:

@@ -12,7 +12,7 @@ import pytest
 
 from multiduel.arena.web.api import routes_rater
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor
+from tests.arena.web.pages.visiting import Visitor
 
 OPTIONS = [
     {"name": f"name-of-{word}", "content": f"Content {word}.", "kind": "markdown"} for word in ("aaaa", "bbbb", "cccc", "dddd")

@@ -20,7 +20,7 @@ from multiduel.arena.journal import postgres as on_postgres
 from tests.arena.conftest import new_database
 from tests.arena.play import an_arena, running, ticket_for
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FIRST = {"rank": [[0], [1], [2]]}
 
 

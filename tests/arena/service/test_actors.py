@@ -20,8 +20,8 @@ from multiduel.arena.files.verify import verify, verify_log
 from multiduel.arena.service.board import FOR_RATERS, Board
 from multiduel.inputs import BadInput
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor
 from tests.arena.play import FROZEN, an_arena, frozen, ticket_for
+from tests.arena.web.pages.visiting import Visitor
 
 
 @pytest.fixture

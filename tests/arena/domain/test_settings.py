@@ -25,9 +25,9 @@ from multiduel.cli.arena_settings import setting_options
 from multiduel.inference.tally import UNITS
 from multiduel.inputs import MOST_SEED, BadInput
 from tests.arena.calling import THREE, Caller
-from tests.arena.pages.visiting import Visitor, texts
+from tests.arena.web.pages.visiting import Visitor, texts
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FOUR_FACES = """
 import json, pathlib, sys
 sys.path[:0] = [sys.argv[1], sys.argv[2] + "/docs/scripts", sys.argv[2]]
@@ -40,7 +40,7 @@ from tests.arena.calling import Caller
 
 call = Caller(pathlib.Path.cwd())
 call.app.app.pages.state.app_context.ready.set()
-from tests.arena.pages.visiting import Visitor
+from tests.arena.web.pages.visiting import Visitor
 visitor = Visitor(call)
 visitor.enter(call.server_key)
 fields = {"name": "greetings", "pasted": "Good morning.\\nHello!\\n"}

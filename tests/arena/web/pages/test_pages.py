@@ -15,7 +15,7 @@ from multiduel.arena.web.pages.pasting import read_pasted
 from multiduel.arena.web.pages.render import static_files
 from multiduel.inputs import BadInput
 from tests.arena.calling import THREE, Caller
-from tests.arena.pages.visiting import Visitor
+from tests.arena.web.pages.visiting import Visitor
 
 ATTACKS = (
     "<script>alert(1)</script>",

@@ -10,7 +10,7 @@ import pytest
 
 from multiduel.arena import AdmitRater, Ask, Done, Undo, Vote
 from multiduel.arena.domain.options import Option, make_content
-from tests.arena.pages.visiting import CHROMIUM, a_house
+from tests.arena.web.pages.visiting import CHROMIUM, a_house
 
 playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need the package playwright")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="browser tests need chromium: apt-get install chromium")

@@ -11,7 +11,7 @@ import pytest
 from multiduel.arena.web.access import Access
 from multiduel.arena.web.pages import routes_board
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor
+from tests.arena.web.pages.visiting import Visitor
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from multiduel.arena.service.snapshots import digest
 from multiduel.inputs import BadInput
 from tests.arena.folding import fold
 from tests.arena.play import an_arena, full_disk, options, running, ticket_for
-from tests.arena.test_service import held_up
+from tests.arena.service.test_service import held_up
 
 RANKED = {"rank": [0, 1, 2]}
 LINES = [VoteLine(f"{k}", {"rank": [0, 1]}, shown=["o1", "o2"], rater="paper") for k in range(module.MANY + 1)]

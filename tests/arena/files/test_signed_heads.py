@@ -18,8 +18,8 @@ from multiduel.arena.files.signed_heads import Signer, key_id, look_for, read_ke
 from multiduel.arena.files.verify import verify_log
 from multiduel.inputs import BadInput
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor, texts
 from tests.arena.play import running
+from tests.arena.web.pages.visiting import Visitor, texts
 
 pytest.importorskip("cryptography", reason="heads are signed with the package cryptography")
 

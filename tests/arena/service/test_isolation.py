@@ -22,7 +22,7 @@ from multiduel.arena.web.thread_pools import Lanes
 from multiduel.arena.web.warming import warm_up
 from multiduel.inputs import BadInput
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor
+from tests.arena.web.pages.visiting import Visitor
 
 TRIGGERS = ("events_no_update", "events_no_delete", "contents_no_delete", "contents_no_update")
 NUMBER = 4  # of the event that is damaged

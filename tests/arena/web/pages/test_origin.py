@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor
+from tests.arena.web.pages.visiting import Visitor
 
 HERE = "http://127.0.0.1:8000"  # as in Caller
 

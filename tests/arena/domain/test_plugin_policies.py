@@ -20,8 +20,8 @@ from multiduel.arena.web.warming import warm_up
 from multiduel.cli import app
 from multiduel.engine.registry import plugins, registry
 from tests.arena.calling import Caller
-from tests.arena.pages.visiting import Visitor
 from tests.arena.play import an_arena, running, ticket_for
+from tests.arena.web.pages.visiting import Visitor
 from tests.engine.own_policy import TEXT
 
 NAME = "round-robin"

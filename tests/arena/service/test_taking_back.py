@@ -37,8 +37,8 @@ from multiduel.arena.service.handlers import decide
 from multiduel.arena.service.snapshots import load, save, table
 from tests.arena.calling import Caller
 from tests.arena.folding import fold
-from tests.arena.pages.visiting import Visitor
 from tests.arena.play import an_arena, options, running
+from tests.arena.web.pages.visiting import Visitor
 
 ANNOUNCED = "The result was announced with this vote in it, so it cannot be taken back."
 

@@ -268,7 +268,7 @@ def test_where_the_policy_has_nothing_left_to_compare_challengers_choose(service
 
 
 def test_every_policy_that_can_serves_and_its_slates_are_found_again() -> None:
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join([str(root), *sys.path])}
     command = [sys.executable, "-m", "tests.arena.every_policy"]
     done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, timeout=300, check=True)
@@ -509,7 +509,7 @@ def test_an_exported_log_comes_home_and_a_forged_one_does_not(service: Service, 
             import_log(other, events, {})
 
 
-FROZEN = sorted((Path(__file__).parent.parent / "data" / "arena").glob("v*/*.jsonl"))
+FROZEN = sorted((Path(__file__).parents[2] / "data" / "arena").glob("v*/*.jsonl"))
 
 
 @pytest.mark.parametrize("path", FROZEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
