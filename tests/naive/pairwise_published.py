@@ -1,8 +1,7 @@
 """Pairwise preference multileaving once more, written from the paper's text alone, with the chances counted and not derived.
 
-Oosterhuis, de Rijke. Sensitive and Scalable Online Evaluation with Theoretical Guarantees. CIKM 2017, sections 4.1 to 4.3. Clicks are
-read as in section 4.1: a clicked document is preferred to all that were not clicked above it, and to those not clicked up to the
-document that follows the last click (Joachims' "skip above" and "skip next").
+Oosterhuis, de Rijke. Sensitive and Scalable Online Evaluation with Theoretical Guarantees. CIKM 2017. A clicked document is
+preferred to all that were not clicked above the last click, and to the one that follows it (Joachims' "skip above", "skip next").
 """
 
 from fractions import Fraction

@@ -77,7 +77,7 @@ def test_a_click_long_before_its_page_is_refused_or_counted(tmp_path):
     assert rankers.analyse(log).clicks == 1
     log.clicked(id, page["documents"][1], time=3000.0)
     for read in (lambda: rankers.analyse(log), lambda: list(log.pages())):
-        with pytest.raises(BadInput, match="must be shown before it is clicked.*2,000 seconds before"):
+        with pytest.raises(BadInput, match=r"must be shown before it is clicked.*2,000 seconds before"):
             read()
     found = rankers.analyse(log, bad="skip")
     assert found.clicks == 1 and found.faults.early == 1 and "1 clicks before their page" in " ".join(report.words(found))

@@ -32,7 +32,7 @@ def page_seed(*parts: str, salt: str = "") -> int:
 
 
 def takes_part(user: str, share: float, *, salt: str = "") -> bool:
-    """Tell whether a user takes part in the experiment: always the same answer, and those of a small share are in every larger one.
+    """Tell whether a user takes part: always the same answer, and the users of a small share are in every larger one.
 
     Parameters
     ----------

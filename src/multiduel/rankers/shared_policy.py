@@ -4,12 +4,13 @@
 
 A policy is deterministic: the same asks and tells lead to the same state everywhere. So each process holds a copy that it can
 answer from at once, the database holds events and now and then a snapshot, and a process that starts, or comes back after it was
-killed, begins with the snapshot and follows from there. What was committed stays: a page is told once, whichever process its clicks
-reach, and a page of another policy, or of the same policy made anew, is refused by its fingerprint, which is drawn at random once.
+killed, begins with the snapshot and follows from there. What was committed stays: a page is told once, whichever process its
+clicks reach, and a page of another policy, or of the same policy made anew, is refused by its fingerprint, which is drawn at
+random once.
 
 SQLite in a file by default, PostgreSQL by its URL. SQLite commits to its write-ahead log without waiting for the disk
-(synchronous=NORMAL): killing a process loses nothing; a power failure may lose the last moments and damages nothing. ``durable=True``
-waits for the disk.
+(synchronous=NORMAL): killing a process loses nothing; a power failure may lose the last moments and damages nothing.
+``durable=True`` waits for the disk.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ SNAPSHOT_EVERY = 5_000  # events
 MOST_KEY = 1_000  # characters
 POSTGRES = ("postgresql://", "postgres://")
 TABLES = (
-    "CREATE TABLE IF NOT EXISTS policies (name TEXT PRIMARY KEY, about TEXT NOT NULL, snapshot TEXT NOT NULL, event BIGINT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS policies (name TEXT PRIMARY KEY, about TEXT NOT NULL, snapshot TEXT NOT NULL, "
+    "event BIGINT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS events (policy TEXT NOT NULL, number BIGINT NOT NULL, kind TEXT NOT NULL, round BIGINT NOT NULL, "
     "body TEXT NOT NULL, PRIMARY KEY (policy, number))",
-    "CREATE TABLE IF NOT EXISTS open_pages (policy TEXT NOT NULL, round BIGINT NOT NULL, time DOUBLE PRECISION NOT NULL, key TEXT, "
-    "arms TEXT NOT NULL, PRIMARY KEY (policy, round))",
+    "CREATE TABLE IF NOT EXISTS open_pages (policy TEXT NOT NULL, round BIGINT NOT NULL, time DOUBLE PRECISION NOT NULL, "
+    "key TEXT, arms TEXT NOT NULL, PRIMARY KEY (policy, round))",
     "CREATE INDEX IF NOT EXISTS open_by_time ON open_pages (policy, time)",
     "CREATE UNIQUE INDEX IF NOT EXISTS open_by_key ON open_pages (policy, key)",
 )
@@ -122,8 +124,8 @@ class SharedPolicy:
         Parameters
         ----------
         key
-            Who asks for what, such as user and query: as long as that page is open, the same key gets the same slate again, so that a
-            page that is loaded again stays the same (with the same ``seed`` for ``multileave``: see ``page_seed``).
+            Who asks for what, such as user and query: as long as that page is open, the same key gets the same slate again, so
+            that a page that is loaded again stays the same (with the same ``seed`` for ``multileave``: see ``page_seed``).
 
         Returns
         -------
@@ -168,12 +170,16 @@ class SharedPolicy:
             If the page is of another policy, or was never asked for.
         """
         if not isinstance(page, Impression):
-            raise BadInput("'tell' takes an impression; one that went through JSON as rankers.Impression(it). Got something else.")
+            raise BadInput(
+                "'tell' takes an impression; one that went through JSON as rankers.Impression(it). Got something else."
+            )
         told = page.told(clicks)
         with self._writing() as run:
             policy = self._follow(run)
             if told.policy != policy.fingerprint:
-                raise BadInput(f"This page was made for another policy: its fingerprint is {told.policy}, not {policy.fingerprint}.")
+                raise BadInput(
+                    f"This page was made for another policy: its fingerprint is {told.policy}, not {policy.fingerprint}."
+                )
             slate = Slate(told.round, told.arms)
             if len(told.arms) < 2 or (told.round <= policy.round and not _is_open(policy, told.round)):
                 return False
@@ -279,8 +285,8 @@ class SharedPolicy:
                 slate = policy.ask()
                 if slate != (round, tuple(json.loads(body))):
                     raise BadInput(
-                        f"Round {round} of experiment '{self.experiment}' was {body} where it was asked, and is {list(slate.arms)} here: "
-                        "all processes must run the same version of multiduel."
+                        f"Round {round} of experiment '{self.experiment}' was {body} where it was asked, and is {list(slate.arms)} "
+                        "here: all processes must run the same version of multiduel."
                     )
             elif kind == "tell":
                 policy.tell(Slate(int(round), policy._open[int(round)]), np.array(json.loads(body)))
@@ -369,9 +375,11 @@ class _Postgres:
 
     def make(self, tables: tuple[str, ...]) -> None:
         with self._of.transaction():
-            self._of.execute("SELECT pg_advisory_xact_lock(8317562)")  # two who make the same table at once would disturb each other
+            self._of.execute(
+                "SELECT pg_advisory_xact_lock(8317562)"
+            )  # two who make the same table at once would disturb each other
             for table in tables:
-                self._of.execute(table)  # type: ignore[arg-type]
+                self._of.execute(table)
 
     @contextmanager
     def transaction(self, experiment: str) -> Iterator[Callable[..., Any]]:

@@ -1,7 +1,7 @@
 """OpenSearch's User Behavior Insights (UBI) as a log: queries and events as the plug-in stores them.
 
-Two files, ``ubi_queries`` and ``ubi_events``: JSON lines, one record each, bare or as search results hold them (``_source``), or the whole
-answer of a search (``hits.hits``). UBI has no field for which ranker put a document where: store the impression in
+Two files, ``ubi_queries`` and ``ubi_events``: JSON lines, one record each, bare or as search results hold them (``_source``), or
+the whole answer of a search (``hits.hits``). UBI has no field for which ranker put a document where: store the impression in
 ``query_attributes.multileaving`` when the query is sent. ``query_attributes`` and the impression may be objects or JSON text.
 
     client_id, session_id, user_query     user, session and query of the page
@@ -10,8 +10,8 @@ answer of a search (``hits.hits``). UBI has no field for which ranker put a docu
     the same query_id again               the page was continued, if the longer page begins with the first
     action_name                           "click", and others that are named, each with a weight or as a metric of its own
     event_attributes.object.object_id     the document; object_id_field is not needed
-    no query_id                           a purchase on another page, say: it belongs to the last page of that client that showed the
-                                          document, if that was not too long before
+    no query_id                           a purchase on another page, say: it belongs to the last page of that client that showed
+                                          the document, if that was not too long before
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class Policy:
 
     @property
     def fingerprint(self) -> str:
-        """Identity of the policy, drawn when it is made, so that no outcome is told to another one; copies and ``restore`` keep it."""
+        """Identity of the policy, drawn when it is made: no outcome is told to another one. Copies and ``restore`` keep it."""
         return self._fingerprint
 
     def tell(self, slate: Slate | Showing, outcome: Any) -> None:
