@@ -38,7 +38,7 @@ TOP = {
 
 # Modules of the Python reference beside the names of ``multiduel`` itself, which are listed by what they are for.
 API = {
-    "Ask and tell": ("make", "restore", "Policy", "Slate", "Standing", "Outcome", "best", "worst", "ranking", "duels", "tie"),
+    "Ask and tell": ("make", "restore", "Policy", "Slate", "Outcome", "best", "worst", "ranking", "duels", "tie"),
     "Simulate": ("simulate", "Result", "Results", "Rankings", "catalogue", "suggest", "Suggestion", "register", "BadInput"),
     "Problems": (
         *("Problem", "instance", "synthetic", "random_utilities", "bradley_terry", "random_tournament", "cyclic", "from_matrix"),

@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import multiduel` and `multiduel --help` need neither Numba nor SciPy.
 _HOMES = {
     "multiduel.engine.session.policy": ("Policy", "make", "restore"),
-    "multiduel.engine.session.slates": ("Slate", "Standing"),
+    "multiduel.engine.session.slates": ("Slate",),
     "multiduel.engine.session.outcomes": ("Outcome", "best", "duels", "ranking", "tie", "worst"),
     "multiduel.engine.registry.registry": ("register",),
     "multiduel.engine.registry.catalogue": ("catalogue",),
@@ -27,7 +27,8 @@ _HOMES = {
     "multiduel.engine.registry.suggest": ("Suggestion", "suggest"),
     "multiduel.engine.registry.estimates": ("estimate",),
     "multiduel.engine.simulation.rankings": ("Rankings",),
-    "multiduel.inference": ("Forecast", "Tally", "Verdict", "forecast", "verdict"),
+    "multiduel.engine.standings": ("Standings", "standings"),
+    "multiduel.inference": ("Forecast", "Tally", "Verdict", "Votes", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
@@ -39,10 +40,10 @@ _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
-    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
-    "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
-    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
-    "synthetic", "theory", "tie", "verdict", "worst",
+    "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best", "bradley_terry",
+    "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make",
+    "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate",
+    "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -57,11 +58,12 @@ if TYPE_CHECKING:
     from multiduel.engine.registry.suggest import Suggestion, suggest
     from multiduel.engine.session.outcomes import Outcome, best, duels, ranking, tie, worst
     from multiduel.engine.session.policy import Policy, make, restore
-    from multiduel.engine.session.slates import Slate, Standing
+    from multiduel.engine.session.slates import Slate
     from multiduel.engine.simulation.rankings import Rankings
     from multiduel.engine.simulation.result import Result, Results
     from multiduel.engine.simulation.simulate import simulate
-    from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
+    from multiduel.engine.standings import Standings, standings
+    from multiduel.inference import Forecast, Tally, Verdict, Votes, forecast, verdict
     from multiduel.inputs import BadInput
     from multiduel.problems import (
         EstimatedProblem,

@@ -220,7 +220,7 @@ def outcome(rng):
             refused += 1
             assert len(str(refusal)) < 1000
     policy.recommend()
-    policy.leaderboard()
+    policy.standings()
     json.dumps(policy.snapshot(), allow_nan=False)
     if refused == 4:
         raise md.BadInput("all four")

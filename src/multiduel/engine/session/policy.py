@@ -26,7 +26,7 @@ from multiduel.engine.session.rounds import (
     recommend_once,
     tell_once,
 )
-from multiduel.engine.session.slates import Showing, Slate, Standing
+from multiduel.engine.session.slates import Showing, Slate
 from multiduel.engine.session.snapshots import (
     FINGERPRINT,
     FORMAT,
@@ -46,9 +46,9 @@ from multiduel.engine.session.snapshots import (
     unpack_all,
 )
 from multiduel.engine.simulation.seeds import streams
+from multiduel.engine.standings import Standings, standings
 from multiduel.inference import Tally, Verdict, verdict
-from multiduel.inference.bounded import bounded_radius
-from multiduel.inputs import MOST_SEED, BadInput, finite, shortened, whole
+from multiduel.inputs import MOST_SEED, BadInput, shortened, whole
 from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.contract import PolicySpec, init, use_features
 from multiduel.kernels.evidence import Counts, no_answers
@@ -287,44 +287,6 @@ class Policy:
                 refuse_arm(self.spec, arm, self.n_arms)
             return self._label[arm]
 
-    def leaderboard(self, confidence: float = 0.95) -> list[Standing]:
-        """Rank the arms by the share of others that they beat, with an interval for each.
-
-        Each answer that judged an arm gives one observation of it: the share of the opponents it was judged against that it
-        beat, a tie counting half. The duels of one answer depend on each other, so that they count together as one. From a
-        ranking of m arms that is the share of the other m - 1; from ``best`` it is 1 for the best and 0 for the others, so that
-        its mean is the chance to be named best; from ``worst`` it is 0 for the worst and 1 for the others.
-
-        An arm's interval is for the mean, over the answers that judged it, of what was to be expected of its observation,
-        given the answers before, the slate, and that the answer judges it: it speaks of the slates it was in, not of other
-        opponents. (If judges leave out of a ranking what they dislike, it speaks of the answers that did not.) All K intervals
-        hold together, at all times, with the given confidence, although who met whom was chosen along the way:
-        ``inference.bounded`` has the proof, and the error is shared out over the arms.
-
-        Parameters
-        ----------
-        confidence
-            The chance that all intervals hold, at all times.
-
-        Returns
-        -------
-        list of Standing
-            A line per arm, best first.
-        """
-        if not 0.0 < finite("confidence", confidence, of="leaderboard") < 1.0:
-            raise BadInput(f"'confidence' must lie between 0 and 1. Got {confidence}.")
-        with self._lock:
-            choice, shares = self.recommend(), self._tally.shares.tolist()
-        lines = []
-        for arm, (beaten, answers) in zip(self._label, shares, strict=True):
-            rate, low, high = math.nan, 0.0, 1.0
-            if answers:
-                rate = beaten / answers
-                radius = bounded_radius(answers, (1.0 - confidence) / self.n_arms)
-                low, high = max(0.0, rate - radius), min(1.0, rate + radius)
-            lines.append(Standing(arm, int(answers), rate, low, high, arm == choice))
-        return sorted(lines, key=lambda line: (math.isnan(line.win_rate), -line.win_rate, -line.answers, line.arm))
-
     @property
     def tally(self) -> Tally:
         """Count the answers so far, for ``verdict`` and ``md.forecast``.
@@ -363,6 +325,29 @@ class Policy:
             Print it: it is a sentence.
         """
         return verdict(self.tally, alpha=alpha, margin=margin, names=names)
+
+    def standings(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Standings:
+        """Order all arms by strength, and say how sure that order is. Ask at any time, as often as you like.
+
+        ``md.standings`` says what is meant, and when it holds. The policy keeps counts: with slates above two, the variances are
+        raised as if judges were Plackett-Luce. To have them measured, keep the answers and give ``md.standings`` these.
+
+        Parameters
+        ----------
+        alpha
+            The largest chance that an interval of a strength misses at any time.
+        margin
+            Of the verdict.
+        names
+            The arms' names.
+
+        Returns
+        -------
+        Standings
+            Print it: sentences and a table. A notebook shows it.
+        """
+        seats = max(2, min(self.n_arms, getattr(self.params, "slate_size", 2)))
+        return standings(self.tally, alpha=alpha, margin=margin, names=names, slate_size=seats)
 
     def snapshot(self) -> dict[str, Any]:
         """Save the policy as plain JSON, from which ``restore`` continues bit for bit.

@@ -28,24 +28,35 @@ def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def interval(value: float, low: float, high: float) -> Markup:
-    """A point in its interval, from 0 to 1, with the middle marked."""
+def interval(value: float, low: float, high: float, limits: tuple[float, float]) -> Markup:
+    """A strength in its interval, on the scale that all options share, with 0 marked. A hollow point has no interval yet."""
     if math.isnan(value):
         return Markup("")
-    x = [_n(4 + 192 * share) for share in (low, value, high)]
+    least, most = limits
+
+    def x(strength: float) -> str:
+        return _n(6 + 188 * (strength - least) / (most - least))
+
     inside = (
-        '<line class="axis" x1="4" x2="196" y1="12" y2="12"/><line class="half" x1="100" x2="100" y1="2" y2="22"/>'
-        f'<line class="range" x1="{x[0]}" x2="{x[2]}" y1="12" y2="12"/><circle class="point" cx="{x[1]}" cy="12" r="4.5"/>'
+        f'<line class="axis" x1="6" x2="194" y1="12" y2="12"/><line class="half" x1="{x(0.0)}" x2="{x(0.0)}" y1="2" y2="22"/>'
     )
+    if math.isnan(low):
+        inside += f'<circle class="early" cx="{x(value)}" cy="12" r="4"/>'
+    else:
+        inside += f'<line class="range" x1="{x(low)}" x2="{x(high)}" y1="12" y2="12"/>'
+        inside += f'<circle class="point" cx="{x(value)}" cy="12" r="4.5"/>'
     return _svg(200, 24, inside, "interval")
 
 
-def bar(share: float) -> Markup:
-    made = [
-        f'<rect class="{kind}" width="{_n(width)}" height="8" y="4" rx="4"/>'
-        for kind, width in (("none", 100), ("bar", 100 * share))
-    ]
-    return _svg(100, 16, "".join(made), "interval")
+def scale_of(strengths: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """The least and the most that a chart of strengths has to show, 0 among them.
+
+    >>> scale_of([(0.5, 0.25, 0.75), (-1.0, float("nan"), float("nan"))])
+    (-1.0, 0.75)
+    """
+    ends = [end for strength in strengths for end in strength if not math.isnan(end)]
+    least, most = min(ends, default=0.0), max(ends, default=0.0)
+    return (min(least, -0.1), max(most, 0.1))
 
 
 def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:

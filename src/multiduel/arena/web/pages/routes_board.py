@@ -19,6 +19,7 @@ from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, 
 from multiduel.arena.web.pages import charts
 from multiduel.arena.web.pages.render import HEADERS, fragment, page
 from multiduel.arena.web.pages.routes_vote import rater_of
+from multiduel.display import standings_tables as words
 
 EVERY, LONGEST = 1.0, 300.0  # seconds: between looks, and of a stream, after which a browser connects again
 MOST_STREAMS = 200
@@ -42,7 +43,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
     above, ties = board.above[rows][:, rows], board.ties[rows][:, rows]
     binned = charts.times_binned([time_of(at).timestamp() for at in times])
     names = {line.option: line.name for line in board.lines}
-    most = max((line.showings for line in board.lines), default=0)
+    limits = charts.scale_of([line.strength for line in present])
     shares = [
         [charts.share_of(above[i, j], above[j, i], ties[i, j]) if i != j else None for j in range(len(rows))]
         for i in range(len(rows))
@@ -59,13 +60,12 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
         "lines": [
             {
                 "line": line,
-                "rank": ""
-                if line.retired
-                else f"{line.rank_from}"
-                if line.rank_from == line.rank_to
-                else f"{line.rank_from}–{line.rank_to}",
-                "interval": charts.interval(*line.borda) if board.answers else "",
-                "bar": charts.bar(line.showings / most if most else 0.0),
+                "rank": "" if line.retired else words.rank(line.rank_from, line.rank_to),
+                "strength": "–" if line.retired else words.signed(line.strength[0]),
+                "span": "–" if line.retired else words.span(*line.strength[1:]),
+                "won": "–" if line.retired else words.share(line.won[0]),
+                "won_span": "–" if line.retired else words.shares(*line.won[1:]),
+                "interval": charts.interval(*line.strength, limits) if board.answers else "",
                 "winner": line.option == board.winner,
                 "out": line.option in board.out,
             }
