@@ -126,7 +126,7 @@ def test_a_verdict_and_when_it_was_certain(tmp_path):
     assert early.settled is None and "Still needed" in report.settled_words(early)
     assert "It has been certain since" in " ".join(report.words(found))
     text = report.page(found, "<b>title")
-    assert "&lt;b&gt;title" in text and "<b>title" not in text and text.count("<svg") == 2 and "good" in text
+    assert "&lt;b&gt;title" in text and "<b>title" not in text and text.count("<svg") == 3 and "good" in text
     drop, half = (rankers.analyse(log, ties=ties) for ties in ("drop", "half"))
     assert half.level.sum() > 0 and drop.level.sum() == 0
 

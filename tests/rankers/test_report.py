@@ -20,6 +20,9 @@ def check(found):
     assert (low <= high + 1e-12).all()
     assert (found.settled is not None) == ("It has been certain since" in text) == found.verdict.settled
     assert not (found.settled is not None and ("Still needed" in text or "No winner yet" in text))
+    if found.standings is not None:  # the second statement never contradicts the first
+        assert found.verdict.winner is None or found.standings.order[0] == found.verdict.winner
+        assert found.verdict.kind != "winner" or found.margin or f"'{found.names[found.verdict.winner]}' is first" in text
     assert numbers["verdict"]["winner"] == found.verdict.winner and numbers["verdict"]["sentence"] == head
     if found.verdict.kind == "winner":
         for b in found.stood.winners:
@@ -36,7 +39,7 @@ def check(found):
         assert found.moments[-1].least[found.leader] >= found.verdict.needed  # the figure's line crosses
     else:
         assert (found.moments[-1].least < found.verdict.needed).all()
-    assert report.page(found).count("<svg") == 2
+    assert report.page(found).count("<svg") == 3
     return bool(found.stood.doubt)
 
 
@@ -109,3 +112,16 @@ def test_sentences_speak_of_rankers_and_users(unit):
     found = rankers.analyse(a_log(CLOSE, 300, 3, np.random.default_rng(1)), unit=unit)
     text = " ".join(report.words(found))
     assert not {"option", "options", "raters", "answers", "rater"} & set(re.findall(r"\w+", text))
+
+
+def test_returning_users_count_in_the_second_statement():
+    """60 users with 40 pages each, and a difference that a t-test of user means sees: one judgement a user is too little."""
+    named = settled = means = 0
+    for seed in range(8):
+        log = a_log([[0.5, 0.62], [0.38, 0.5]], 60, 40, np.random.default_rng(seed), taste=0.05)
+        found = rankers.analyse(log)
+        settled += found.verdict.winner == 0
+        named += found.standings.top(1).possible == (0,)
+        means += found.means.winner == 0
+        check(found)
+    assert settled <= 2 and named >= 7 and means >= 7

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -23,8 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.inference import Forecast, Lasting, Stood, Tally, Verdict, forecast
+from multiduel.inference import Forecast, Lasting, Standings, Stood, Tally, Verdict, Votes, forecast, standings
 from multiduel.inference.forecast import SHOWINGS
+from multiduel.inference.unit_means import MOST_CELLS, MeansVerdict, means_verdict
 from multiduel.inference.words import listed
 from multiduel.inputs import BadInput, choice
 from multiduel.kernels.compiler.dispatch import entry
@@ -35,6 +37,7 @@ from multiduel.rankers.multileaving import COUNTED
 UNITS = ("user", "session", "impression")
 MOMENTS = 150  # points of the figure
 FEWEST = 100  # pages between two of them at least
+BLOCK = 20_000  # pages whose judgements are collected at once
 
 
 class Moment(NamedTuple):
@@ -90,6 +93,7 @@ class Analysis:
     moments: tuple[Moment, ...]
     settled: Settled | None
     faults: Faults
+    rows: Callable[[], Rows] = field(repr=False)  # every judgement of every page, made when it is needed
     where: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -176,6 +180,27 @@ class Analysis:
             return Forecast(False, 0.0, 0.0, 0.0)
         return forecast(self.tally, slate_size=max(2, self.slate_size), alpha=self.alpha, margin=self.margin)
 
+    @cached_property
+    def standings(self) -> Standings | None:
+        """All rankers in order, from every judgement of every page, clustered by the unit; None where there is no comparison.
+
+        The intervals are approximate, for many users (asymptotic); the verdict is exact and is taken over.
+        """
+        rows = self.rows()
+        if self.slate_size < 2 or not len(rows.first):
+            return None
+        by = "answer" if self.unit == "impression" else "rater"
+        return standings(rows.votes(self.names), by=by, alpha=self.alpha, verdict=self.verdict)
+
+    @cached_property
+    def means(self) -> MeansVerdict | None:
+        """What the means of users' first 1, 2, 4, ... judgements settle (``inference.unit_means``); None if it does not apply."""
+        rows = self.rows()
+        pairs = len(self.names) * (len(self.names) - 1) // 2
+        if self.unit == "impression" or self.margin > 0.0 or self.users * pairs > MOST_CELLS or not len(rows.first):
+            return None
+        return means_verdict(rows.unit, rows.first, rows.second, rows.won, n_arms=len(self.names), alpha=self.alpha)
+
     @property
     def judgements(self) -> Floats:
         """Number of judgements of each pair."""
@@ -186,6 +211,10 @@ class Analysis:
         """P[i, j], ties half unless they are dropped; 1/2 for pairs that were never judged."""
         n = self.judgements
         return np.divide(self.above + 0.5 * self.level, n, out=np.full(n.shape, 0.5), where=n > 0)
+
+    def _page_of(self, row: int | None) -> int | None:
+        """The number of pages after which a judgement, counted from 1, was there."""
+        return None if row is None else int(self.rows().page[row - 1]) + 1
 
     def to_json(self) -> dict[str, Any]:
         """Write the analysis as plain JSON."""
@@ -221,9 +250,35 @@ class Analysis:
             },
             "settled": None if settled is None else settled._asdict(),
             "not_compared": self.not_compared,
+            "standings": None if self.standings is None else self.standings.to_json(),
+            "by_means_of_users": self.means
+            and {
+                "winner": self.means.winner,
+                "pages": self._page_of(self.means.reached),
+                "evidence": self.means.evidence.tolist(),
+            },
             "still_needed": more and {"too_early": more.too_early, "low": _plain(more.low), "high": _plain(more.high)},
             "left_out": self.faults._asdict(),
         }
+
+
+class Rows(NamedTuple):
+    """Judgements in the order of their pages."""
+
+    first: Ints
+    second: Ints
+    won: Floats
+    page: Ints  # number among the pages that were chosen, from 0
+    unit: Ints
+
+    def votes(self, names: tuple[str, ...]) -> Votes:
+        """The same as votes: a page is an answer, a unit a rater."""
+        starts = np.unique(self.page, return_index=True)[1]
+        edges = np.append(starts, len(self.page))
+        known, rater = np.unique(self.unit[starts], return_inverse=True)
+        outcome = np.sign(self.won - 0.5).astype(np.int8)
+        raters = tuple(map(str, known.tolist()))
+        return Votes.of(names, first=self.first, second=self.second, outcome=outcome, starts=edges, rater=rater, raters=raters)
 
 
 def _plain(value: float) -> float | None:
@@ -350,8 +405,20 @@ def _analysed(
         moments=tuple(moments),
         settled=settled,
         faults=found.faults,
+        rows=lambda: _every_row(found, chosen, units, n_units, metric, ties == "drop"),
         where=where,
     )
+
+
+def _every_row(found: Judgements, chosen: Any, units: Any, n_units: int, metric: str, drop: bool) -> Rows:
+    counts = _Counts(found, units, n_units, metric, drop, first_only=False)
+    parts: list[list[Any]] = []
+    for start in range(0, len(chosen), BLOCK):
+        one, other, won, at = counts.rows(chosen[start : start + BLOCK])
+        parts.append([one.astype(np.int32), other.astype(np.int32), won.astype(np.float32), (at + start).astype(np.int32)])
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0, np.int32)] * 4
+    first, second, won, page = columns
+    return Rows(first, second, won, page, units[chosen][page])
 
 
 class Pairs(NamedTuple):

@@ -10,6 +10,8 @@ import numpy as np
 
 from multiduel.display import documents
 from multiduel.display.documents import Block, Callout, Drawing, Heading, Text
+from multiduel.display.standings_figures import strengths_svg
+from multiduel.display.standings_tables import rank, signed, span
 from multiduel.display.tables import Table
 from multiduel.inference.words import listed, percent
 from multiduel.rankers.analysis import Analysis, Moment, Settled
@@ -34,7 +36,8 @@ WHAT = {
 
 def words(analysis: Analysis) -> list[str]:
     """What the log says, as sentences, the answer first: for the terminal and the page."""
-    lines = [headline(analysis), doubt(analysis), settled_words(analysis), pages_words(analysis)]
+    lines = [headline(analysis), doubt(analysis), settled_words(analysis), order_words(analysis), means_words(analysis)]
+    lines.append(pages_words(analysis))
     if analysis.unknown and analysis.unit != "impression":
         lines.append(f"{analysis.unknown:,} pages were of nobody known; each counts as a user of its own.")
     if len(analysis.methods) > 1:
@@ -98,6 +101,38 @@ def doubt(analysis: Analysis) -> str:
     said = analysis.stood.doubt.replace("Later answers", "Later pages").replace("of the answers", f"of the {unit}")
     said = said.replace("is placed above", "is preferred to").replace("those who answer changed", "users changed")
     return f"{said} The verdict stands: its error counts all times together." if said else ""
+
+
+def order_words(analysis: Analysis) -> str:
+    """What every page of every user says of the order: the second statement."""
+    found = analysis.standings
+    if found is None or analysis.not_compared:
+        return ""
+    name = [f"'{text}'" for text in found.names]
+    units, sure = UNITS[analysis.unit], percent(1.0 - analysis.alpha)
+    how = "" if analysis.unit == "impression" else f", all pages of a {analysis.unit} as one observation"
+    basis = f"By every page{how} (approximate, for many {units}; {sure})"
+    if all(np.isnan(found.low)):
+        return f"{basis}: too early to say, fewer than 20 {units} compare each ranker."
+    first = found.top(1).possible
+    if len(first) == 1:
+        return f"{basis}: {name[first[0]]} is first."
+    if len(first) == len(name):
+        return f"{basis}: any of the {len(name)} rankers may be first."
+    return f"{basis}: {listed([name[arm] for arm in first])} may be first, the others not."
+
+
+def means_words(analysis: Analysis) -> str:
+    """What the means of users' first judgements say, where it is more than the verdict."""
+    found = analysis.means
+    if found is None or found.winner is None or found.winner == analysis.verdict.winner:
+        return ""
+    name, condition = f"'{analysis.names[found.winner]}'", "if what a user is shown does not depend on his or her own clicks"
+    said = f"Counting up to 64 judgements of a {analysis.unit} (exact, {condition})"
+    if analysis.verdict.winner is None and analysis.verdict.kind != "cycle":
+        pages = analysis._page_of(found.reached)
+        return f"{said}: {name} is best ({percent(1.0 - analysis.alpha)}), since {pages:,} pages."
+    return f"{said}: {name} is best, which contradicts the verdict above: returning {UNITS[analysis.unit]} differ from others."
 
 
 def settled_words(analysis: Analysis) -> str:
@@ -186,11 +221,37 @@ def page(analysis: Analysis, title: str = "Which ranker wins?") -> str:
         *(Text(line) for line in rest),
         Drawing(figure(analysis), "Evidence for the leader against its closest rival, over the pages of the log"),
         Drawing(intervals(analysis), "Shares of judgements that the leader won, with their intervals"),
+        *order_blocks(analysis),
         Heading("Who beats whom"),
         matrix(analysis),
         Text(interval_words(analysis)),
     ]
     return documents.page(blocks, title)
+
+
+def order_blocks(analysis: Analysis) -> list[Block]:
+    """The standings as a figure and a table."""
+    found = analysis.standings
+    if found is None:
+        return []
+    lines = found.lines
+    strength, low, high = (np.array([getattr(line, name) for line in lines]) for name in ("strength", "low", "high"))
+    ranks = [rank(line.rank_from, line.rank_to) for line in lines]
+    best = next((k for k, line in enumerate(lines) if line.option == found.verdict.winner), None)
+    drawn = strengths_svg([line.name for line in lines], ranks, strength, low, high, best)
+    rows = [
+        [rank(line.rank_from, line.rank_to), line.name, signed(line.strength), span(line.low, line.high), f"{line.shown:,}"]
+        for line in lines
+    ]
+    return [
+        Heading("All rankers in order"),
+        Drawing(drawn, "Strengths of the rankers, with intervals"),
+        Table(["rank", "ranker", "strength", "interval", UNITS[analysis.unit]], rows, range(2, 5)),
+        Text(
+            "From every page, the pages of one user as one observation. Ranks are ranges that hold with the stated confidence; "
+            "strengths are of Bradley and Terry, relative to the mean. Approximate, for many users; the verdict above is exact."
+        ),
+    ]
 
 
 def interval_words(analysis: Analysis) -> str:

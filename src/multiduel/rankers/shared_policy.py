@@ -272,7 +272,7 @@ class SharedPolicy:
         """This process's copy of the policy, after all events so far."""
         query = "SELECT number, kind, round, body FROM events WHERE policy = ? AND number > ? ORDER BY number"
         rows = run(query, self.experiment, self._seen).fetchall()
-        if self._policy is None or (rows and rows[0][0] != self._seen + 1):  # new, or it slept while events were thrown away
+        if self._policy is None or (rows and rows[0][0] != self._seen + 1):  # or it slept while events were thrown away
             row = run("SELECT snapshot, event FROM policies WHERE name = ?", self.experiment).fetchone()
             if row is None:
                 raise BadInput(f"Experiment '{self.experiment}' is no longer in its database.")
@@ -285,7 +285,7 @@ class SharedPolicy:
                 slate = policy.ask()
                 if slate != (round, tuple(json.loads(body))):
                     raise BadInput(
-                        f"Round {round} of experiment '{self.experiment}' was {body} where it was asked, and is {list(slate.arms)} "
+                        f"Round {round} of experiment '{self.experiment}' was {body} where it was asked and is {list(slate.arms)} "
                         "here: all processes must run the same version of multiduel."
                     )
             elif kind == "tell":
