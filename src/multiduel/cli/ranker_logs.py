@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,28 +30,81 @@ def analyse(
     ties: Annotated[str | None, typer.Option(help="half or drop; if not given, half with a margin, else drop.")] = None,
     alpha: Annotated[float, typer.Option(help="The chance of a wrong verdict.")] = 0.05,
     margin: Annotated[float, typer.Option(help="Rankers this close count as equally good.")] = 0.0,
+    metric: Annotated[
+        str, typer.Option(help="What decides: click, or another metric of the log. Named before looking.")
+    ] = "click",
+    where: Annotated[list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Only pages with this value.")] = None,
+    by: Annotated[str | None, typer.Option(metavar="FIELD", help="A report per value, with the error shared out.")] = None,
+    guard: Annotated[
+        list[str] | None,
+        typer.Option("--guardrail", metavar="METRIC=LIMIT", help="Must not be worse by more: purchase=0.02, abandonment=0.02."),
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds after which clicks no longer count.")] = math.inf,
+    state: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keeps what was read: only new lines are read next time.")
+    ] = None,
     skip_bad: Bad = False,
 ) -> None:
-    """Who beats whom, with intervals by user; whether it is settled, since when, or how many more it takes."""
+    """Which ranker wins, for users like these; since when that is certain, or how many more users it takes; who beats whom."""
     from multiduel.rankers.analysis import analyse as read
+    from multiduel.rankers.judgements import read_judgements
+    from multiduel.rankers.log import Log
     from multiduel.rankers.report import figure as draw
-    from multiduel.rankers.report import page, table, words
+    from multiduel.rankers.report import page, segment_lines, table, words
+    from multiduel.rankers.segments import guardrail, segments
 
     for path in (out, figure, json_file):
         if path:
             refuse_unwritable(path)
-    found = read(log, unit=unit, ties=ties, alpha=alpha, margin=margin, timeout=timeout, bad="skip" if skip_bad else "refuse")
-    print(visible("\n".join([*words(found), *table(found)])))
+    judged = read_judgements(Log(log), timeout=timeout, bad="skip" if skip_bad else "refuse", state=state)
+    options: dict[str, Any] = {"unit": unit, "metric": metric, "ties": ties, "alpha": alpha, "margin": margin}
+    options["where"] = _pairs("--where", where)
+    found = read(judged, **options)
+    cut = segments(judged, by, **options) if by else {}
+    guards = [guardrail(judged, found, name, _limit(name, value)) for name, value in _pairs("--guardrail", guard).items()]
+    more = [*map(str, guards), *(segment_lines(by, cut, alpha) if by else [])]
+    print(visible("\n".join([*words(found), *more, *table(found)])))
+
+    def numbers() -> dict[str, Any]:
+        rest = {"guardrails": [one._asdict() for one in guards]} if guards else {}
+        return found.to_json() | rest | ({"by": by, "segments": {name: one.to_json() for name, one in cut.items()}} if by else {})
+
     contents: list[tuple[Path | None, Callable[[], str]]] = [
-        (out, lambda: page(found, f"Which ranker wins? {log.name}")),
+        (out, lambda: page(found, f"Which ranker wins? {log.name}", more)),
         (figure, lambda: draw(found) + "\n"),
-        (json_file, lambda: json.dumps(found.to_json(), indent=1) + "\n"),
+        (json_file, lambda: json.dumps(numbers(), indent=1) + "\n"),
     ]
     for path, content in contents:
         if path:
             write_whole(path, content())
             print(f"Wrote {path}")
+
+
+def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
+    """NAME=VALUE, several times."""
+    found = {}
+    for one in given or ():
+        name, equals, value = one.partition("=")
+        if not name or not equals or name in found:
+            raise BadInput(f"'{option}' must be NAME=VALUE, each name once. Got {visible(one)!r}.")
+        found[name] = value
+    return found
+
+
+def _limit(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise BadInput(f"'--guardrail {name}' must have a limit such as 0.02. Got {visible(value)!r}.") from None
+
+
+@app.command()
+def forget(log: LogFile, user: Annotated[str, typer.Argument(metavar="USER", help="As it stands in the log.")]) -> None:
+    """Take a user out of a log: pages, clicks and name. Files made of it, a --state among them, must be deleted by you."""
+    from multiduel.rankers.log import Log
+
+    pages, others = Log(log).forget(user)
+    print(f"Took {pages:,} pages and {others:,} clicks and other lines out of {log}")
 
 
 @app.command()

@@ -30,6 +30,7 @@ _HOMES = {
     "lineup": ("Lineup", "Ranker", "feature", "line_up", "run_file"),
     "matrix": ("Estimate", "estimate_matrix"),
     "multileaving": ("METHODS", "TIES"),
+    "segments": ("Guard", "guardrail", "segments"),
     "shared_policy": ("SharedPolicy",),
     "submatrix": ("take", "total_order"),
     "click_world": ("ClickWorld",),
@@ -73,6 +74,9 @@ if TYPE_CHECKING:
     from multiduel.rankers.multileaving import METHODS as METHODS
     from multiduel.rankers.multileaving import TIES as TIES
     from multiduel.rankers.replay import Replay as Replay
+    from multiduel.rankers.segments import Guard as Guard
+    from multiduel.rankers.segments import guardrail as guardrail
+    from multiduel.rankers.segments import segments as segments
     from multiduel.rankers.shared_policy import SharedPolicy as SharedPolicy
     from multiduel.rankers.submatrix import take as take
     from multiduel.rankers.submatrix import total_order as total_order

@@ -296,6 +296,7 @@ def analyse(
     margin: float = 0.0,
     timeout: float = math.inf,
     bad: str = "refuse",
+    state: str | os.PathLike[str] | None = None,
 ) -> Analysis:
     """Read a log and say which ranker wins. What the policy was told does not matter.
 
@@ -315,6 +316,8 @@ def analyse(
         As for ``verdict``.
     timeout, bad
         As for ``Log.pages``.
+    state
+        As for ``read_judgements``: of a log that grew, only what is new is read.
 
     Returns
     -------
@@ -340,7 +343,7 @@ def analyse(
         found, name = log, "These pages"
     else:
         source = log if isinstance(log, Log) else Log(log)
-        found, name = read_judgements(source, bad=bad, timeout=timeout), f"'{source.path}'"
+        found, name = read_judgements(source, bad=bad, timeout=timeout, state=state), f"'{source.path}'"
     K = len(found.rankers)
     if K < 2:
         raise BadInput(f"{name} must hold pages of at least two rankers. Got {K}.")
@@ -416,7 +419,7 @@ def _every_row(found: Judgements, chosen: Any, units: Any, n_units: int, metric:
     for start in range(0, len(chosen), BLOCK):
         one, other, won, at = counts.rows(chosen[start : start + BLOCK])
         parts.append([one.astype(np.int32), other.astype(np.int32), won.astype(np.float32), (at + start).astype(np.int32)])
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0, np.int32)] * 4
+    columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0, np.int32)] * 4
     first, second, won, page = columns
     return Rows(first, second, won, page, units[chosen][page])
 

@@ -13,6 +13,8 @@ import gc
 import itertools
 import math
 import numbers
+import os
+import re
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -123,6 +125,7 @@ class Judgements:
     arms: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[seats]
     won: dict[str, Any] = field(default_factory=dict)  # by metric, f4[pairs]
     faults: Faults = field(default_factory=Faults)
+    kept: Any = None  # f8[clicks, 4]: page, slot, weight, metric; only for a log that will be read on
 
     @property
     def pages(self) -> int:
@@ -174,7 +177,9 @@ class Judgements:
         return self.fields[name]
 
 
-def read_judgements(log: Log, *, bad: str = "refuse", timeout: float = math.inf) -> Judgements:
+def read_judgements(
+    log: Log, *, bad: str = "refuse", timeout: float = math.inf, state: str | os.PathLike[str] | None = None
+) -> Judgements:
     """Read a log and judge its pages.
 
     Parameters
@@ -183,6 +188,9 @@ def read_judgements(log: Log, *, bad: str = "refuse", timeout: float = math.inf)
         The log.
     bad, timeout
         As for ``Log.pages``.
+    state
+        A file that keeps what was read: of a log that grew only the new lines are read. It holds names of users, as the log does.
+        One that does not fit the log (which was rewritten, say) is made anew.
 
     Returns
     -------
@@ -193,7 +201,28 @@ def read_judgements(log: Log, *, bad: str = "refuse", timeout: float = math.inf)
     if not isinstance(timeout, numbers.Real) or isinstance(timeout, bool) or not timeout > 0.0:
         raise BadInput(f"'timeout' must be a number of seconds above 0. Got {shortened(timeout)}.")
     with _no_garbage_collection():
-        return _Reader(log, skip, float(timeout)).read(Judgements())
+        if state is None:
+            return _Reader(log, skip, float(timeout)).read(Judgements(), 0)
+        return _with_state(log, skip, float(timeout), state)
+
+
+def _with_state(log: Log, skip: bool, timeout: float, state: str | os.PathLike[str]) -> Judgements:
+    from multiduel.rankers.log_state import load_state, save_state
+
+    about = {"skip": skip, "timeout": timeout}
+    known = load_state(state, log, about)
+    if known is not None:
+        reader = _Reader(log, skip, timeout, keep=True)
+        try:
+            found = reader.read(*known)
+        except _Stale:
+            known = None
+    if known is None:
+        reader = _Reader(log, skip, timeout, keep=True)
+        found = reader.read(Judgements(), 0)
+    if not found.faults.orphans and not found.faults.repeated:  # those may find their page in what is to come
+        save_state(state, log, about, found, reader.end)
+    return found
 
 
 @contextmanager
@@ -206,6 +235,10 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+class _Stale(Exception):
+    """What was read before cannot be continued."""
 
 
 class Clicks(NamedTuple):
@@ -221,20 +254,31 @@ class Clicks(NamedTuple):
 class _Reader:
     """Reads a file, clicks first."""
 
-    def __init__(self, log: Log, skip: bool, timeout: float) -> None:
-        self.log, self.skip, self.timeout = log, skip, timeout
+    def __init__(self, log: Log, skip: bool, timeout: float, keep: bool = False) -> None:
+        self.log, self.skip, self.timeout, self.keep = log, skip, timeout, keep
+        self.kept: array[float] = array("d")
         self.count = dict.fromkeys(Faults._fields, 0)
         self.documents: list[Document] = []
         self.metrics = Codes([CLICK])
         self.longer: dict[str, tuple[Page, int]] = {}
 
-    def read(self, found: Judgements) -> Judgements:
-        size = self.log.size()
-        self.clicks = self._clicks(0, size)
+    def read(self, found: Judgements, start: int) -> Judgements:
+        """Read on from ``start``, after the pages that were found before."""
+        self.end = self.log.size()
+        for metric in found.won:
+            self.metrics.number(metric)
+        before, old = found.faults, found.pages
+        self.clicks = self._clicks(start, self.end)
         self.claimed = np.zeros(len(self.clicks.page), np.bool_)
-        self.found, self.parts = found, _Parts()
-        self._pages(0, size)
+        self.found, self.parts = found, _Parts(found)
+        self._pages(start, self.end)
         self.parts.join(found, self.metrics.names)
+        if self.keep:
+            new = np.frombuffer(self.kept, np.float64).reshape(-1, 4) if len(self.kept) else np.zeros((0, 4))
+            found.kept = new if found.kept is None else np.concatenate([found.kept, new])
+        if old:
+            self._judge_again(old)
+            self.count = {name: number + self.count[name] for name, number in before._asdict().items()}
         self._refuse_repeated()
         orphans = int((~self.claimed).sum())
         if orphans and not self.skip:
@@ -405,10 +449,68 @@ class _Reader:
                         weight = 1.0
                     weights[metric][base + k] = weight
                     total[metric] += 1
+                    if self.keep:
+                        self.kept.extend((self.parts.pages + at, k, weight, metric))
                     if metric == 0:
                         seen.add(k)
             counts[at] = len(seen)
         return weights, total, counts
+
+    def _judge_again(self, old: int) -> None:
+        """Pages that were read before, and now have more clicks or were continued."""
+        found = self.found
+        names = found.ids.split(b"\n")[:old]
+        hashes = np.fromiter((hash(line_id(name)) for name in names), np.int64, old)
+        wanted = np.unique(np.concatenate([self.clicks.page[~self.claimed], [hash(id) for id in self.longer]]).astype(np.int64))
+        pages = np.flatnonzero(np.isin(hashes, wanted))
+        if not len(pages):
+            return
+        mine = np.isin(found.kept[:, 0], pages)
+        before, found.kept = found.kept[mine], found.kept[~mine]
+        scratch, chunk = Judgements(rankers=found.rankers), []
+        documents, columns = dict(zip(self.documents, range(len(self.documents)), strict=True)), []
+        for page in pages.tolist():
+            id = line_id(names[page])
+            shown = ShownLine("impression", id, float(found.time[page]), self._page_again(id, int(found.offset[page])))
+            if id in self.longer:
+                shown.page, found.offset[page] = self.longer[id]
+            arms = [found.rankers.number(name) for name in shown.page.rankers]
+            if arms != found.arms[found.arm_start[page] : found.arm_start[page + 1]].tolist():
+                raise _Stale
+            chunk.append((0, page, shown))
+            for _, slot, weight, metric in before[before[:, 0] == page].tolist():
+                name = shown.page.documents[int(slot)]
+                columns.append((hash(id), documents.setdefault(name, len(documents)), weight, shown.time, int(metric)))
+        new = [column[~self.claimed] for column in self.clicks]
+        self.documents = list(documents)
+        old_columns = list(zip(*columns, strict=True)) if columns else [()] * 5
+        joined = [np.concatenate([np.array(one, two.dtype), two]) for one, two in zip(old_columns, new, strict=True)]
+        order = np.argsort(joined[0], kind="stable")
+        self.clicks, self.kept = Clicks(*(column[order] for column in joined)), array("d")
+        self.claimed = np.zeros(len(order), np.bool_)
+        self.parts = _Parts(scratch)
+        self._judge(chunk)
+        self.parts.join(scratch, self.metrics.names)
+        again = np.frombuffer(self.kept, np.float64).reshape(-1, 4).copy() if len(self.kept) else np.zeros((0, 4))
+        again[:, 0] = pages[again[:, 0].astype(np.int64)]
+        found.kept = np.concatenate([found.kept, again])
+        found.clicks[pages] = scratch.clicks
+        rows = found.pair_start
+        for metric, column in scratch.won.items():
+            start = scratch.pair_start
+            for at_page, page in enumerate(pages.tolist()):
+                found.won[metric][rows[page] : rows[page + 1]] = column[start[at_page] : start[at_page + 1]]
+
+    def _page_again(self, id: str, offset: int) -> Page:
+        """The page whose line begins there."""
+        number, _, line = next(self.log.lines(offset, offset + 1))
+        record = self.log.record(number, line, skip=True)
+        if record is None or record["kind"] == "click" or record["id"] != id:
+            raise _Stale
+        page = self._typed(number, id, record["page"])
+        if page is None:
+            raise _Stale
+        return page
 
     def _fault(self, kind: str, words: str) -> None:
         if not self.skip:
@@ -461,9 +563,9 @@ def _is_page(page: Page) -> bool:
 
 
 class _Parts:
-    """Columns as they grow."""
+    """Columns as they grow, after those that are there."""
 
-    def __init__(self) -> None:
+    def __init__(self, found: Judgements) -> None:
         self.ids: list[bytes] = []
         self.columns: dict[str, list[Any]] = {
             name: [] for name in ("time", "user", "session", "method", "drop", "clicks", "offset")
@@ -472,7 +574,9 @@ class _Parts:
         self.arms: list[Any] = []
         self.won: list[dict[int, Any]] = []
         self.fields: list[tuple[int, int, dict[str, Any]]] = []  # page, fields: few texts, kept once
-        self.pages = 0
+        self.pages = found.pages
+        for name, (codes, texts) in found.fields.items():
+            found.fields[name] = array("i", codes.astype(np.int32).tobytes()), texts  # type: ignore[assignment]
         self.slates: dict[tuple[str, ...], list[int]] = {}  # numbers of rankers that come together
 
     def add(self, found: Judgements, chunk: list[tuple[int, int, ShownLine]], counts: Any, won: dict[int, Any]) -> None:
@@ -509,16 +613,19 @@ class _Parts:
         self.pages += len(lines)
 
     def join(self, found: Judgements, metrics: list[str]) -> None:
-        for name, parts in self.columns.items():
-            if parts:
-                setattr(found, name, np.concatenate(parts))
-                parts.clear()
-        found.ids = b"".join(self.ids)
-        if self.sizes:
-            found.arm_start = np.concatenate(([0], np.cumsum(np.concatenate(self.sizes))))
-            found.arms = np.concatenate(self.arms)
+        pairs = int(found.pair_start[-1])
         for metric, name in enumerate(metrics):
-            found.won[name] = np.concatenate([part[metric] for part in self.won]) if self.won else np.zeros(0, np.float32)
+            before = found.won.get(name, np.full(pairs, 0.5, np.float32))
+            parts = [part[metric] for part in self.won]
+            found.won[name] = np.concatenate([before, *parts]) if pairs else np.concatenate(parts) if parts else before
+        for name, columns in self.columns.items():
+            if columns:
+                setattr(found, name, np.concatenate([getattr(found, name), *columns]))
+                columns.clear()
+        found.ids = b"".join([found.ids or b"", *self.ids])
+        if self.sizes:
+            found.arm_start = np.concatenate((found.arm_start, found.arm_start[-1] + np.cumsum(np.concatenate(self.sizes))))
+            found.arms = np.concatenate([found.arms, *self.arms])
         for name, (codes, texts) in found.fields.items():
             codes.extend([NOBODY] * (self.pages - len(codes)))  # type: ignore[attr-defined]
             found.fields[name] = np.frombuffer(codes, np.int32), texts
@@ -528,6 +635,12 @@ def one_line(id: str) -> bytes:
     """An id as a line of its own."""
     plain = "\n" not in id and "\\" not in id
     return (id if plain else id.replace("\\", "\\\\").replace("\n", "\\n")).encode() + b"\n"
+
+
+def line_id(line: bytes) -> str:
+    """The id of such a line."""
+    id = line.decode()
+    return id if "\\" not in id else re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], id)
 
 
 def field_text(value: Any) -> str:

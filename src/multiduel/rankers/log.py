@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from multiduel.files import file_name, write_whole
+from multiduel.files import file_name, whole_file, write_whole
 from multiduel.inputs import BadInput, choice, finite, shortened
 from multiduel.rankers.impression import Content, Document, Impression, is_weight, read_content, read_document
 from multiduel.rankers.multileaving import WHOLE_CLICKS
@@ -203,6 +203,47 @@ class Log:
                     raise
         except OSError as error:
             raise BadInput(f"'{self.path}' cannot be written: {error.strerror}.") from None
+
+    def forget(self, user: str) -> tuple[int, int]:
+        """Take a user out of the log: pages, clicks and name. The log is rewritten whole, or stays as it is.
+
+        Lines that are none of a log are kept, since nobody knows whose they are. Reports made before do not change by this.
+
+        Parameters
+        ----------
+        user
+            The name, as it stands in the log.
+
+        Returns
+        -------
+        tuple of int
+            How many pages and how many other lines were taken out.
+        """
+        if not isinstance(user, str) or not user:
+            raise BadInput(f"'user' must be the name of a user. Got {shortened(user)}.")
+        size = self.size()
+        pages: set[str] = set()
+        for number, _, line in self.lines(0, size):
+            if b'"impression"' in line:
+                record = self.record(number, line, skip=True)
+                if record is not None and record["kind"] == "impression" and record.get("user") == user:
+                    pages.add(record["id"])
+        if not pages:
+            return 0, 0
+        taken = [0, 0]
+        with _locked(self.path) as file, whole_file(self.path) as draft:
+            if os.lseek(file, 0, os.SEEK_END) != size:
+                raise BadInput(f"'{self.path}' was written to meanwhile. Nothing was changed: try again.")
+            with open(draft, "wb") as kept:
+                for number, _, line in self.lines(0, size):
+                    record = self.record(number, line, skip=True)
+                    if record is not None and record["id"] in pages:
+                        taken[record["kind"] != "impression"] += 1
+                    else:
+                        kept.write(line)
+                kept.flush()
+                os.fsync(kept.fileno())
+        return taken[0], taken[1]
 
     def size(self) -> int:
         """Bytes in the file, without a line that somebody is about to write."""
@@ -430,10 +471,22 @@ def _now(time: float | None) -> float:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            if "fcntl" in globals():
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if not _is_still(file, path):  # it was rewritten while we waited: what we hold is the old one
+                    continue
+            yield file
+            return
+        finally:
+            os.close(file)
+
+
+def _is_still(file: int, path: Path) -> bool:
     try:
-        if "fcntl" in globals():
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield file
-    finally:
-        os.close(file)
+        there, here = os.stat(path), os.fstat(file)
+    except FileNotFoundError:
+        return False
+    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)

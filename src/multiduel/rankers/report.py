@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -212,9 +213,15 @@ def intervals(analysis: Analysis) -> str:
     return "\n".join([*parts, f'<text x="{x(0.5)}" y="{height - 3}" text-anchor="middle">{title}</text>', "</svg>"])
 
 
-def page(analysis: Analysis, title: str = "Which ranker wins?") -> str:
-    """Write all of it as one HTML page that needs nothing else."""
-    sentence, *rest = words(analysis)
+def segment_lines(field: str, cut: dict[str, Analysis], alpha: float) -> list[str]:
+    """A sentence per segment."""
+    head = f"By {field}, with an error of {percent(alpha)} over all {len(cut)} together:"
+    return [head, *(f"  {value}: {headline(one)} {pages_words(one)}" for value, one in cut.items())]
+
+
+def page(analysis: Analysis, title: str = "Which ranker wins?", more: Sequence[str] = ()) -> str:
+    """Write all of it as one HTML page that needs nothing else; ``more`` are sentences on guardrails and segments."""
+    sentence, *rest = [*words(analysis), *more]
     blocks: list[Block] = [
         Heading(title, 1),
         Callout(sentence, analysis.verdict.settled),

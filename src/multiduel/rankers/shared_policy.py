@@ -285,7 +285,7 @@ class SharedPolicy:
                 slate = policy.ask()
                 if slate != (round, tuple(json.loads(body))):
                     raise BadInput(
-                        f"Round {round} of experiment '{self.experiment}' was {body} where it was asked and is {list(slate.arms)} "
+                        f"Round {round} of experiment '{self.experiment}' was {body} where it was asked, and {list(slate.arms)} "
                         "here: all processes must run the same version of multiduel."
                     )
             elif kind == "tell":
