@@ -42,8 +42,8 @@ class Traffic:
 
 
 def same(one, two):
-    assert one.rankers.names == two.rankers.names and one.users.names == two.users.names and one.ids == two.ids
-    for name in ("time", "user", "session", "method", "drop", "clicks", "offset", "arm_start", "arms"):
+    assert one.rankers.names == two.rankers.names and one.users.names == two.users.names
+    for name in ("time", "user", "session", "method", "drop", "clicks", "offset", "arm_start", "arms", "hashes"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     assert one.won.keys() == two.won.keys() and one.faults == two.faults and one.fields.keys() == two.fields.keys()
     for metric in one.won:

@@ -210,34 +210,40 @@ class Site:
         self.process.wait(60)
 
 
-def test_two_workers_a_restart_and_a_kill(tmp_path):
-    pytest.importorskip("gunicorn")
-    site = Site(tmp_path)
+def play_site(folder, steps, kill_at, restart_at):
+    """Searches and clicks, late, in any order and repeated, while workers are killed and the server is restarted."""
+    site = Site(folder)
     rng, told, waiting, workers = np.random.default_rng(0), set(), [], set()
     try:
-        for step in range(120):
+        for step in range(steps):
             answer = site.patiently(f"/search?user=u{step}")
             workers.add(answer["process"])
             waiting.append(answer)
-            if step == 40:
+            if step in kill_at:
                 os.kill(answer["process"], signal.SIGKILL)
-            if step == 80:
+            if step in restart_at:
                 site.stop()
-                site = Site(tmp_path)
+                site = Site(folder)
             if len(waiting) > 5:
                 page = waiting.pop(int(rng.integers(len(waiting))))
-                clicks = page["page"]["documents"][: int(rng.integers(3))]
-                report = {**page, "clicks": clicks}
+                report = {**page, "clicks": page["page"]["documents"][: int(rng.integers(3))]}
                 first = site.patiently("/clicked", report)["counted"]
-                assert first and not site.patiently("/clicked", report)["counted"]  # a repeated report changes nothing
+                assert first or len(page["page"]["slate"]) == 1
+                assert not site.patiently("/clicked", report)["counted"]  # a repeated report changes nothing
                 told.add(page["page"]["round"])
     finally:
         site.stop()
-    assert len(workers) >= 3
-    shared = rankers.SharedPolicy(tmp_path / "policy.db", "due-duel", **OPTIONS)
-    rounds = [page.page["round"] for page in rankers.Log(tmp_path / "log.jsonl").pages()]
+    shared = rankers.SharedPolicy(folder / "policy.db", "due-duel", **OPTIONS)
+    rounds = [page.page["round"] for page in rankers.Log(folder / "log.jsonl").pages()]
     open_rounds = {slate.round for slate in shared.policy().open}
-    single = {page["page"]["round"] for page in waiting if len(page["page"]["slate"]) == 1}
-    assert len(set(rounds)) == len(rounds) >= 120 and max(rounds) <= shared.round
-    assert told.isdisjoint(open_rounds) and {page["page"]["round"] for page in waiting} - single <= open_rounds
-    assert rankers.analyse(tmp_path / "log.jsonl").pages == len(rounds)
+    alone = {page["page"]["round"] for page in waiting if len(page["page"]["slate"]) == 1}
+    assert len(set(rounds)) == len(rounds) >= steps and max(rounds) <= shared.round  # no page twice, none lost
+    assert told.isdisjoint(open_rounds) and {page["page"]["round"] for page in waiting} - alone <= open_rounds
+    assert rankers.analyse(folder / "log.jsonl").pages == len(rounds)
+    return len(rounds), len(told), len(workers)
+
+
+def test_two_workers_a_restart_and_a_kill(tmp_path):
+    pytest.importorskip("gunicorn")
+    pages, _, workers = play_site(tmp_path, 90, kill_at={30}, restart_at={60})
+    assert pages >= 90 and workers >= 3

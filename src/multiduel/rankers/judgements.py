@@ -113,7 +113,8 @@ class Judgements:
     sessions: Codes = field(default_factory=Codes)
     methods: Codes = field(default_factory=Codes)
     fields: dict[str, tuple[Ints, Codes]] = field(default_factory=dict)  # i4[N] a number of its texts; -1: not given
-    ids: Any = None  # bytes: the pages' ids, a line each
+    hashes: Any = field(default_factory=lambda: np.zeros(0, np.int64))  # i8[N]  of the pages' ids, in this process
+    ids: bytes = b""  # the pages' ids, a line each; only for a log that will be read on
     time: Floats = field(default_factory=lambda: np.zeros(0))  # f8[N]
     user: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[N]
     session: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[N]
@@ -270,7 +271,7 @@ class _Reader:
         before, old = found.faults, found.pages
         self.clicks = self._clicks(start, self.end)
         self.claimed = np.zeros(len(self.clicks.page), np.bool_)
-        self.found, self.parts = found, _Parts(found)
+        self.found, self.parts = found, _Parts(found, self.keep)
         self._pages(start, self.end)
         self.parts.join(found, self.metrics.names)
         if self.keep:
@@ -310,7 +311,7 @@ class _Reader:
         self.documents = list(known)
         columns = [np.frombuffer(column, column.typecode) if len(column) else np.zeros(0, column.typecode) for column in
                    (page, document, weight, time, metric)]  # fmt: skip
-        order = np.argsort(columns[0], kind="stable")
+        order = np.argsort(columns[0], kind="stable").astype(np.int32)
         return Clicks(*(column[order] for column in columns))
 
     def _odd_line(self, number: int, offset: int, line: bytes) -> ClickLine | None:
@@ -418,18 +419,24 @@ class _Reader:
         weights = {metric: np.zeros(starts[-1]) for metric in range(len(self.metrics))}
         total, counts = dict.fromkeys(weights, 0), np.zeros(len(chunk), np.int32)
         hashes = np.array([hash(shown.id) for _, _, shown in chunk], np.int64)
+        self.parts.hashes.append(hashes)
         low, high = (np.searchsorted(self.clicks.page, hashes, side) for side in ("left", "right"))
-        names = self.documents
+        names, begin = self.documents, np.cumsum(high - low) - (high - low)
+        here = np.repeat(low - begin, high - low) + np.arange(int((high - low).sum()))  # the clicks of these pages, page by page
+        self.claimed[here] = True
+        of_document, of_time, of_weight, of_metric = (
+            column[here].tolist() for column in (self.clicks.document, self.clicks.time, self.clicks.weight, self.clicks.metric)
+        )
+        starts, begins, ends = starts.tolist(), begin.tolist(), (begin + (high - low)).tolist()
         for at in np.flatnonzero(high > low).tolist():
             number, _, shown = chunk[at]
-            first, last = int(low[at]), int(high[at])
-            self.claimed[first:last] = True
-            page, base = shown.page, int(starts[at])
+            first, last = begins[at], ends[at]
+            page, base = shown.page, starts[at]
             slot = {document: k for k, document in enumerate(page.documents)} if last - first > 4 else None
             whole = page.method in WHOLE_CLICKS
             seen = set()
             for c in range(first, last):
-                document, after = names[self.clicks.document[c]], self.clicks.time[c] - shown.time
+                document, after = names[of_document[c]], of_time[c] - shown.time
                 try:
                     k = slot[document] if slot is not None else page.documents.index(document)
                 except (KeyError, ValueError):
@@ -443,7 +450,7 @@ class _Reader:
                     words = f"a page must be shown before it is clicked. Page '{shown.id}' (line {number}) has a click"
                     self._fault("early", f"{words} {-after:,.0f} seconds before it")
                 else:
-                    weight, metric = float(self.clicks.weight[c]), int(self.clicks.metric[c])
+                    weight, metric = of_weight[c], of_metric[c]
                     if whole and weight != 1.0:
                         self.count["weights"] += 1
                         weight = 1.0
@@ -459,18 +466,19 @@ class _Reader:
     def _judge_again(self, old: int) -> None:
         """Pages that were read before, and now have more clicks or were continued."""
         found = self.found
-        names = found.ids.split(b"\n")[:old]
-        hashes = np.fromiter((hash(line_id(name)) for name in names), np.int64, old)
         wanted = np.unique(np.concatenate([self.clicks.page[~self.claimed], [hash(id) for id in self.longer]]).astype(np.int64))
-        pages = np.flatnonzero(np.isin(hashes, wanted))
+        pages = np.flatnonzero(np.isin(found.hashes[:old], wanted))
         if not len(pages):
             return
+        lines = found.ids.split(b"\n")
+        names = {page: line_id(lines[page]) for page in pages.tolist()}
+        del lines
         mine = np.isin(found.kept[:, 0], pages)
         before, found.kept = found.kept[mine], found.kept[~mine]
         scratch, chunk = Judgements(rankers=found.rankers), []
         documents, columns = dict(zip(self.documents, range(len(self.documents)), strict=True)), []
         for page in pages.tolist():
-            id = line_id(names[page])
+            id = names[page]
             shown = ShownLine("impression", id, float(found.time[page]), self._page_again(id, int(found.offset[page])))
             if id in self.longer:
                 shown.page, found.offset[page] = self.longer[id]
@@ -488,7 +496,7 @@ class _Reader:
         order = np.argsort(joined[0], kind="stable")
         self.clicks, self.kept = Clicks(*(column[order] for column in joined)), array("d")
         self.claimed = np.zeros(len(order), np.bool_)
-        self.parts = _Parts(scratch)
+        self.parts = _Parts(scratch, False)
         self._judge(chunk)
         self.parts.join(scratch, self.metrics.names)
         again = np.frombuffer(self.kept, np.float64).reshape(-1, 4).copy() if len(self.kept) else np.zeros((0, 4))
@@ -520,17 +528,18 @@ class _Reader:
     def _refuse_repeated(self) -> None:
         """Pages whose id came before are taken out."""
         found = self.found
-        names = found.ids.split(b"\n")[:-1] if found.ids else []
-        hashes = np.fromiter((hash(name) for name in names), np.int64, len(names))
-        _, first = np.unique(hashes, return_index=True)
+        _, first = np.unique(found.hashes, return_index=True)
         if len(first) == found.pages:
             return
         keep = np.zeros(found.pages, np.bool_)
         keep[first] = True
         again = int(np.flatnonzero(~keep)[0])
         if not self.skip:
-            line = self.log.line_number(int(found.offset[again]))
-            id = names[again].decode()
+            offset = int(found.offset[again])
+            line = self.log.line_number(offset)
+            id = (self.log.record(*next((n, text) for n, _, text in self.log.lines(offset, offset + 1)), skip=True) or {}).get(
+                "id"
+            )
             raise BadInput(f"'{self.log.path}', line {line}: a page must be logged once. Page '{id}' came before.")
         self.count["repeated"] += int((~keep).sum())
         take(found, keep)
@@ -565,8 +574,8 @@ def _is_page(page: Page) -> bool:
 class _Parts:
     """Columns as they grow, after those that are there."""
 
-    def __init__(self, found: Judgements) -> None:
-        self.ids: list[bytes] = []
+    def __init__(self, found: Judgements, keep: bool) -> None:
+        self.keep, self.ids, self.hashes = keep, list[bytes](), list[Any]()
         self.columns: dict[str, list[Any]] = {
             name: [] for name in ("time", "user", "session", "method", "drop", "clicks", "offset")
         }
@@ -582,7 +591,8 @@ class _Parts:
     def add(self, found: Judgements, chunk: list[tuple[int, int, ShownLine]], counts: Any, won: dict[int, Any]) -> None:
         lines = [shown for _, _, shown in chunk]
         user, session, method, ranker = found.users.number, found.sessions.number, found.methods.number, found.rankers.number
-        self.ids.append(b"".join([one_line(line.id) for line in lines]))
+        if self.keep:
+            self.ids.append(b"".join([one_line(line.id) for line in lines]))
         values = {
             "time": np.array([line.time for line in lines]),
             "user": np.array([NOBODY if line.user is None else user(line.user) for line in lines], np.int32),
@@ -622,7 +632,9 @@ class _Parts:
             if columns:
                 setattr(found, name, np.concatenate([getattr(found, name), *columns]))
                 columns.clear()
-        found.ids = b"".join([found.ids or b"", *self.ids])
+        found.hashes = np.concatenate([found.hashes, *self.hashes])
+        if self.keep:
+            found.ids = b"".join([found.ids, *self.ids])
         if self.sizes:
             found.arm_start = np.concatenate((found.arm_start, found.arm_start[-1] + np.cumsum(np.concatenate(self.sizes))))
             found.arms = np.concatenate([found.arms, *self.arms])
@@ -639,7 +651,7 @@ def one_line(id: str) -> bytes:
 
 def line_id(line: bytes) -> str:
     """The id of such a line."""
-    id = line.decode()
+    id = line.decode().rstrip("\n")
     return id if "\\" not in id else re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], id)
 
 
@@ -655,11 +667,9 @@ def take(found: Judgements, keep: Any) -> None:
     sizes = found.sizes[keep]
     found.won = {metric: column[pairs] for metric, column in found.won.items()}
     found.arms, found.arm_start = found.arms[seats], np.concatenate(([0], np.cumsum(sizes)))
-    for name in ("time", "user", "session", "method", "drop", "clicks", "offset"):
+    for name in ("time", "user", "session", "method", "drop", "clicks", "offset", "hashes"):
         setattr(found, name, getattr(found, name)[keep])
     found.fields = {name: (codes[keep], texts) for name, (codes, texts) in found.fields.items()}
-    names = found.ids.split(b"\n")[:-1]
-    found.ids = b"".join(name + b"\n" for name, kept in zip(names, keep, strict=True) if kept)
 
 
 def outcomes(method: str, n: int, evidence: Floats, clicked: Floats, starts: Any, lengths: Any) -> Floats:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.files import file_name, write_whole
-from multiduel.rankers.judgements import NOBODY, Codes, Judgements
+from multiduel.rankers.judgements import NOBODY, Codes, Judgements, line_id
 from multiduel.rankers.log import Faults, Log
 
 FORMAT = "multiduel-log-state-1"
@@ -49,7 +49,7 @@ def save_state(path: str | os.PathLike[str], log: Log, about: dict[str, Any], fo
     arrays |= {f"field {k}": codes for k, (codes, _) in enumerate(found.fields.values())}
     arrays |= {f"won {k}": column for k, column in enumerate(found.won.values())}
     arrays |= {"arm_start": found.arm_start, "arms": found.arms, "kept": found.kept}
-    arrays |= {"ids": np.frombuffer(found.ids or b"", np.uint8), "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}
+    arrays |= {"ids": np.frombuffer(found.ids, np.uint8), "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}
     content = io.BytesIO()
     np.savez(content, allow_pickle=False, **arrays)
     write_whole(path, content.getvalue())
@@ -81,6 +81,7 @@ def _checked(head: dict[str, Any], arrays: Any) -> Judgements:
     found.arm_start, found.arms = _array(arrays["arm_start"], np.int64), _array(arrays["arms"], np.int32)
     found.ids = arrays["ids"].tobytes()
     found.kept = arrays["kept"]
+    found.hashes = np.fromiter((hash(line_id(line)) for line in io.BytesIO(found.ids)), np.int64, found.ids.count(b"\n"))
     found.won = {str(metric): _array(arrays[f"won {k}"], np.float32) for k, metric in enumerate(head["metrics"])}
     found.fields = {
         str(name): (_array(arrays[f"field {k}"], np.int32), _codes(texts))

@@ -80,7 +80,8 @@ class Guard(NamedTuple):
             what = f"pages with it have no click {100 * self.value:+.1f} points more often ({span})"
         else:
             span = f"{percent(round(self.low, 3))} to {percent(round(self.high, 3))}"
-            what = f"at worst, against '{self.against}', it wins {percent(round(self.value, 3))} of what tells the two apart ({span})"
+            share = percent(round(self.value, 3))
+            what = f"at worst, against '{self.against}', it wins {share} of what tells the two apart ({span})"
         return f"Guardrail {self.metric}, at most {percent(self.limit)} worse: {known} for '{self.ranker}'; {what}."
 
 
