@@ -2,6 +2,9 @@
 
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -184,3 +187,9 @@ def test_user_behavior_insights_as_the_plugin_stores_them(tmp_path):
     )
     assert "1 pages, 3 events (1 of them joined by client and document)" in said
     assert (tmp_path / "cli.jsonl").read_bytes() == log.path.read_bytes()
+
+
+def test_the_opensearch_middleware_finds_its_best_ranker():
+    script = Path(__file__).resolve().parents[2] / "examples" / "opensearch_middleware.py"
+    done = subprocess.run([sys.executable, script, "--selftest"], capture_output=True, text=True, timeout=300, check=True)
+    assert done.stdout.startswith("'title and text' is best for users like these (95 %)")
