@@ -80,7 +80,7 @@ def test_the_interval_of_abandonment_covers():
         log = made_judgements(arms, rng.integers(2, size=(600, 1)), users, names=list("abc"))
         log.clicks = (rng.random(600) > gives_up).astype(np.int32)
         found = rankers.analyse(log)
-        from multiduel.rankers.segments import abandonment
+        from multiduel.rankers.log_segments import abandonment
 
         _, low, high = abandonment(log, found, 0)
         inside += low <= 0.05 <= high
@@ -137,14 +137,14 @@ def test_what_is_written_while_a_user_is_forgotten_is_kept(tmp_path):
 
     def writer():
         page = rankers.multileave(LISTS, names=["old", "new"])
-        while not stop.is_set():
+        while not stop.wait(0.005) and len(written) < 200:
             written.append(rankers.Log(log.path).shown(page, user="new"))
 
     thread = threading.Thread(target=writer)
     thread.start()
     gone = 0
-    for k in range(20):
-        for _ in range(50):
+    for k in range(15):
+        for _ in range(20):
             try:
                 gone += log.forget(f"u{k}")[0]
                 break
@@ -153,4 +153,4 @@ def test_what_is_written_while_a_user_is_forgotten_is_kept(tmp_path):
         if k == 10:
             stop.set()
             thread.join()
-    assert {page.id for page in log.pages()} >= set(written) and gone >= 9 * 3
+    assert {page.id for page in log.pages()} >= set(written) and gone >= 4 * 3

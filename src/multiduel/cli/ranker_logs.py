@@ -49,9 +49,9 @@ def analyse(
     from multiduel.rankers.analysis import analyse as read
     from multiduel.rankers.judgements import read_judgements
     from multiduel.rankers.log import Log
+    from multiduel.rankers.log_segments import guardrail, segments
     from multiduel.rankers.report import figure as draw
     from multiduel.rankers.report import page, segment_lines, table, words
-    from multiduel.rankers.segments import guardrail, segments
 
     for path in (out, figure, json_file):
         if path:

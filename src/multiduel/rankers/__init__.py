@@ -30,7 +30,7 @@ _HOMES = {
     "lineup": ("Lineup", "Ranker", "feature", "line_up", "run_file"),
     "matrix": ("Estimate", "estimate_matrix"),
     "multileaving": ("METHODS", "TIES"),
-    "segments": ("Guard", "guardrail", "segments"),
+    "log_segments": ("Guard", "guardrail", "segments"),
     "shared_policy": ("SharedPolicy",),
     "submatrix": ("take", "total_order"),
     "click_world": ("ClickWorld",),
@@ -69,14 +69,14 @@ if TYPE_CHECKING:
     from multiduel.rankers.lineup import line_up as line_up
     from multiduel.rankers.lineup import run_file as run_file
     from multiduel.rankers.log import Log as Log
+    from multiduel.rankers.log_segments import Guard as Guard
+    from multiduel.rankers.log_segments import guardrail as guardrail
+    from multiduel.rankers.log_segments import segments as segments
     from multiduel.rankers.matrix import Estimate as Estimate
     from multiduel.rankers.matrix import estimate_matrix as estimate_matrix
     from multiduel.rankers.multileaving import METHODS as METHODS
     from multiduel.rankers.multileaving import TIES as TIES
     from multiduel.rankers.replay import Replay as Replay
-    from multiduel.rankers.segments import Guard as Guard
-    from multiduel.rankers.segments import guardrail as guardrail
-    from multiduel.rankers.segments import segments as segments
     from multiduel.rankers.shared_policy import SharedPolicy as SharedPolicy
     from multiduel.rankers.submatrix import take as take
     from multiduel.rankers.submatrix import total_order as total_order

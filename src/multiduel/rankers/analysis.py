@@ -98,12 +98,12 @@ class Analysis:
 
     @property
     def above(self) -> Floats:
-        """``above[i, j]``: judgements that i won against j."""
+        """Judgements that i won against j: ``above[i, j]``."""
         return self.stood.now.tally[0]
 
     @property
     def level(self) -> Floats:
-        """``level[i, j]``: judgements that told the two not apart, where ties count."""
+        """Judgements that did not tell i and j apart, where ties count: ``level[i, j]``."""
         return self.stood.now.tally[1]
 
     @cached_property

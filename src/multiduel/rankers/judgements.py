@@ -145,7 +145,18 @@ class Judgements:
         return np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
 
     def units(self, unit: str) -> tuple[Ints, int, int]:
-        """Number what counts once: the unit of each page, how many units there are, and how many pages are of nobody known."""
+        """Number what counts once.
+
+        Parameters
+        ----------
+        unit
+            "user", "session" or "impression".
+
+        Returns
+        -------
+        tuple
+            The unit of each page, how many units there are, and how many pages are of nobody known.
+        """
         if unit == "impression":
             return np.arange(self.pages), self.pages, 0
         codes = self.user.astype(np.int64)
@@ -157,7 +168,18 @@ class Judgements:
         return compact, len(known), int(nobody.sum())
 
     def chosen(self, where: dict[str, str]) -> Any:
-        """Which pages have these values: bool[N]."""
+        """Choose the pages whose fields have these values.
+
+        Parameters
+        ----------
+        where
+            Values by field.
+
+        Returns
+        -------
+        array
+            bool[N].
+        """
         mask = np.ones(self.pages, np.bool_)
         for name, value in where.items():
             codes, values = self.field(name)
@@ -169,7 +191,18 @@ class Judgements:
         return mask
 
     def field(self, name: str) -> tuple[Ints, Codes]:
-        """A free field of the pages, or 'method', as numbers and their texts."""
+        """Look up a field of the pages.
+
+        Parameters
+        ----------
+        name
+            A free field, or "method".
+
+        Returns
+        -------
+        tuple
+            A number for each page, -1 where it is not given, and the texts that they stand for.
+        """
         if name == "method":
             return self.method, self.methods
         if name not in self.fields:
@@ -197,6 +230,15 @@ def read_judgements(
     -------
     Judgements
         All pages, in the order in which they were shown.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> _ = log.shown(rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"]), fields={"device": "mobile"})
+    >>> rankers.read_judgements(log).chosen({"device": "mobile"}).tolist()
+    [True]
     """
     skip = choice("bad", bad, BAD) == "skip"
     if not isinstance(timeout, numbers.Real) or isinstance(timeout, bool) or not timeout > 0.0:

@@ -246,7 +246,7 @@ class Log:
         return taken[0], taken[1]
 
     def size(self) -> int:
-        """Bytes in the file, without a line that somebody is about to write."""
+        """Measure the file in bytes, without a line that somebody is about to write."""
         try:
             with open(self.path, "rb") as file:
                 if "fcntl" in globals():
@@ -258,7 +258,7 @@ class Log:
             raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
 
     def lines(self, start: int, end: int) -> Iterator[tuple[int, int, bytes]]:
-        """Lines between two places in the file that are not empty, with their number (from 1) and the place where they begin.
+        """Read the lines between two places of the file that are not empty, with their number (from 1) and where they begin.
 
         Parameters
         ----------
@@ -279,7 +279,18 @@ class Log:
             raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
 
     def line_number(self, offset: int) -> int:
-        """The number of the line that begins at this byte."""
+        """Count the lines up to the one that begins at a byte.
+
+        Parameters
+        ----------
+        offset
+            Where it begins.
+
+        Returns
+        -------
+        int
+            Its number, from 1.
+        """
         return next(number for number, at, _ in self.lines(0, offset + 1) if at == offset)
 
     def pages(self, *, bad: str = "refuse", timeout: float = math.inf, faults: list[Faults] | None = None) -> Iterator[Shown]:
@@ -398,7 +409,7 @@ class Log:
         return Shown(record["id"], record["time"], *who, page, kept.pop(CLICK), content, get("fields") or {}, kept)
 
     def record(self, number: int, line: bytes, skip: bool) -> dict[str, Any] | None:
-        """What a line holds, checked; None for one that is no line of a log, if those are skipped.
+        """Read a line; None for one that is no line of a log, if those are skipped.
 
         Parameters
         ----------

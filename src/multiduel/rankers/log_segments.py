@@ -48,6 +48,19 @@ def segments(found: Judgements, field: str, *, alpha: float = 0.05, **options: A
     -------
     dict of Analysis
         By value, most pages first. Pages without the field are left out.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    >>> for user in "abc":
+    ...     id = log.shown(page, user=user, fields={"device": "mobile" if user == "a" else "desktop"})
+    ...     log.clicked(id, "x", metric="purchase")
+    >>> found = rankers.read_judgements(log)
+    >>> {value: part.pages for value, part in segments(found, "device").items()}
+    {'desktop': 2, 'mobile': 1}
     """
     codes, values = found.field(field)
     pages = np.bincount(codes[codes >= 0], minlength=len(values))
@@ -62,7 +75,11 @@ def segments(found: Judgements, field: str, *, alpha: float = 0.05, **options: A
 
 
 class Guard(NamedTuple):
-    """What a guardrail says of a ranker."""
+    """What a guardrail says of a ranker.
+
+    >>> print(Guard("abandonment", 0.02, "new", "holds", 0.001, -0.004, 0.006, ""))
+    Guardrail abandonment, at most 2 % worse: holds for 'new'; pages with it have no click +0.1 points more often (-0.4 to +0.6).
+    """
 
     metric: str
     limit: float
@@ -103,6 +120,19 @@ def guardrail(found: Judgements, analysis: Analysis, metric: str, limit: float) 
     -------
     Guard
         With the interval that it rests on.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from multiduel import rankers
+    >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
+    >>> page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1)
+    >>> for user in "abc":
+    ...     id = log.shown(page, user=user, fields={"device": "mobile" if user == "a" else "desktop"})
+    ...     log.clicked(id, "x", metric="purchase")
+    >>> found = rankers.read_judgements(log)
+    >>> guardrail(found, rankers.analyse(found), "purchase", 0.02).state
+    'open'
     """
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0.0 <= limit < 0.5:
         raise BadInput(f"The limit of a guardrail must be at least 0 and below 0.5. Got {shortened(limit)}.")
