@@ -173,10 +173,14 @@ def log(rows):
         "replay": "`replay`",
     }
     lines = [
-        [said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", f"{row['peak_mb'] - row['before_mb']:,.0f} MB"]
+        [said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", memory(row)]
         for row in sorted(rows, key=lambda row: list(said).index(row["what"]))
     ]
     most = max(row["pages"] for row in rows)
     size = f"{most:,} pages, 1.7 clicks each, {rows[0]['megabytes']:,.0f} MB"
     head = f"Four rankers, 200,000 users, {size}; CPU seconds of a busy machine:"
     return f"{head}\n\n{table('what | pages | time | memory', lines)}"
+
+
+def memory(row):
+    return f"{row['peak_mb'] - row['before_mb']:,.0f} MB" if "peak_mb" in row else "not measured"
