@@ -118,6 +118,7 @@ def known_after(setting: Setting, votes: Any, n: int) -> Known:
     first, second, won, starts, rater = votes
     rows = int(starts[n])
     f, s, w = first[:rows], second[:rows], won[:rows]
+    outcome = (2.0 * w - 1.0).astype(np.int8)
     K = setting.K
     code, back = f.astype(np.int64) * K + s, s.astype(np.int64) * K + f
     above = (np.bincount(code[w == 1.0], minlength=K * K) + np.bincount(back[w == 0.0], minlength=K * K)).astype(float)
@@ -130,10 +131,10 @@ def known_after(setting: Setting, votes: Any, n: int) -> Known:
         of_row = np.unique(of_row, return_inverse=True)[1]
         order = np.argsort(of_row, kind="stable")
         edges = np.concatenate(([0], np.cumsum(np.bincount(of_row))))
-        grouped, units = Rows(f, s, w, np.ones(1), order, edges, np.ones(1), none), len(edges) - 1
+        grouped, units = Rows(f, s, outcome, np.ones(1), order, edges, np.ones(1), none), len(edges) - 1
     elif setting.m > 2:
-        grouped = Rows(f, s, w, np.ones(1), np.zeros(0, np.int64), starts[: n + 1], np.ones(1), none)
-    return Known((), setting.by, above, ties, n, units, grouped, None, 2.0, Tally(1))
+        grouped = Rows(f, s, outcome, np.ones(1), np.zeros(0, np.int64), starts[: n + 1], np.ones(1), none)
+    return Known((), setting.by, above, ties, n, units, grouped, None, 2.0, lambda: Tally(1))
 
 
 def looks(setting: Setting, n: int) -> Any:

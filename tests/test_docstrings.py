@@ -25,7 +25,7 @@ def public() -> Iterator[tuple[str, Any, bool]]:
     named = [(name, getattr(md, name)) for name in md.__all__]
     named += [(f"theory.{name}", getattr(md.theory, name)) for name in md.theory.__all__]
     named += [(f"rankers.{name}", getattr(md.rankers, name)) for name in md.rankers.__all__]
-    for package in (arena, inference, problems):
+    for package in (md.authoring, arena, inference, problems):
         named += [(f"{package.__name__.partition('.')[2]}.{name}", getattr(package, name)) for name in package.__all__]
     seen: set[int] = set()  # a name may be found in two packages
     for name, value in named:

@@ -58,6 +58,9 @@ def test_readme_is_a_front_door():
         ("rankers_quality", "page", "rankers"),
         ("due_duel", "tables", "due-duel"),
         ("arena", "page", "arena"),
+        ("batches", "page", "votes"),
+        ("votes", "page", "votes"),
+        ("llmfao", "page", "guides/leaderboard"),
     ],
 )
 def test_tables_are_those_of_the_result_files(script, command, page):

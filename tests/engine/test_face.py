@@ -29,7 +29,8 @@ def test_policies_is_a_table_with_filters():
     assert all(spec.slate == "any" and not spec.anytime for spec in md.catalogue(slate="any", anytime=False))
     assert md.catalogue("sparring").names == [name for name in everything.names if "sparring" in name]
     assert all("Condorcet" in spec.assumes for spec in md.catalogue(assumes="condorcet")) and md.catalogue(assumes="condorcet")
-    assert md.catalogue(features=True).names == ["kernel-self-sparring"]
+    assert md.catalogue(features=True).names == [spec.name for spec in everything if spec.features]
+    assert {"kernel-self-sparring", "colstim"} <= set(md.catalogue(features=True).names)
     assert "<td>rucb</td>" in md.catalogue("rucb")._repr_html_() and repr(md.catalogue("rucb")).startswith("policy")
     with pytest.raises(md.BadInput, match="'slate' must be one of two, any"):
         md.catalogue(slate="three")
@@ -90,7 +91,9 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
     assert np.allclose(table["average"][:6], results[0].regret[0])
     results.save(tmp_path / "r.csv")
     head, first, *rest = (tmp_path / "r.csv").read_text().splitlines()
-    assert head == "policy,run,round,average,strong,weak,slots" and first.startswith("uniform,0,1,") and len(rest) == 35
+    assert head == "label,policy,problem,slate_size,run,round,average,strong,weak,slots"
+    assert first.startswith('"uniform, m = 2",uniform,') or first.startswith("uniform,uniform,")
+    assert len(rest) == 35
     results[0].save(tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["policy"] == "uniform"
     pq = pytest.importorskip("pyarrow.parquet")
@@ -101,7 +104,7 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
     for library in ("pandas", "polars"):
         module = pytest.importorskip(library)
         table = results.to_frame(library)
-        assert isinstance(table, module.DataFrame) and list(table.columns) == head.split(",") and table.shape == (36, 7)
+        assert isinstance(table, module.DataFrame) and list(table.columns) == head.split(",") and table.shape == (36, 10)
         assert table["average"].to_numpy().tolist() == results.columns()["average"].tolist()
         assert set(table["policy"]) == {"uniform"} and table["run"].max() == 2
         read = module.read_csv(tmp_path / "r.csv")

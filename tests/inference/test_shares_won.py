@@ -74,6 +74,15 @@ def test_the_test_notices_a_variance_of_a_third(monkeypatch):
     assert misses(2, ranked) > ALLOWED
 
 
+def test_the_test_notices_an_error_that_is_not_shared_over_the_options(monkeypatch):
+    import sys
+
+    module = sys.modules["multiduel.inference.standings"]
+    radius = module.bounded_radius
+    monkeypatch.setattr(module, "bounded_radius", lambda squares, error: radius(squares, error * K))
+    assert misses(2, ranked) > ALLOWED
+
+
 def test_the_test_notices_pairs_of_one_answer_counted_as_independent(monkeypatch):
     import sys
 

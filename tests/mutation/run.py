@@ -68,7 +68,10 @@ PLAY_TESTS = (
     "src/multiduel/engine",
 )
 GROUPS = {
-    "statistics": Group(("lab/statistics.py",), ("tests/lab/test_statistics.py", "src/multiduel/lab/statistics.py")),
+    "statistics": Group(
+        ("engine/simulation/statistics.py",),
+        ("tests/engine/simulation/test_statistics.py", "src/multiduel/engine/simulation/statistics.py"),
+    ),
     "inference": Group(("inference/[btvw]*.py",), INFERENCE_TESTS),
     "evidence": Group(("inference/evidence.py", "inference/forecast.py"), INFERENCE_TESTS, compiled=False),
     "verdicts": Group(

@@ -97,6 +97,16 @@ def serve(
     limit: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A limit other than the usual one; may be repeated.")
     ] = None,
+    notify: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="https://HOST|@DOMAIN", help="Where owners may be told of results, by webhook or mail; may be repeated."
+        ),
+    ] = None,
+    smtp: Annotated[
+        str, typer.Option(help="The mail server: smtp://USER@HOST:587. Its password is taken from MULTIDUEL_SMTP_PASSWORD.")
+    ] = "",
+    mail_from: Annotated[str, typer.Option(help="The address that mail comes from.")] = "",
 ) -> None:
     """Serve the HTTP API, on this machine only if not told otherwise."""
     from multiduel.arena.domain.errors import Unavailable
@@ -105,7 +115,8 @@ def serve(
 
     address = host or ("0.0.0.0" if public else "127.0.0.1")
     try:
-        run(Setup(db, address, port, public, tuple(name or ()), workers, tuple(plugin or ()), tuple(limit or ())))
+        told = (tuple(notify or ()), smtp, mail_from)
+        run(Setup(db, address, port, public, tuple(name or ()), workers, tuple(plugin or ()), tuple(limit or ()), *told))
     except Unavailable as error:
         raise BadInput(str(error)) from None
 
@@ -222,9 +233,9 @@ def add(
 ) -> None:
     """Add options while it runs (with '--room' at creation)."""
     from multiduel.arena.domain.commands import AddOptions
-    from multiduel.arena.domain.options import format_of, read_lines
+    from multiduel.arena.domain.options import Folder, format_of, read_lines
 
-    listed, contexts = read_lines(read_text(options), format=format_of(options), folder=options.parent, least=1)
+    listed, contexts = read_lines(read_text(options), format=format_of(options), beside=Folder(options.parent), least=1)
     with service_of(existing(db)) as service:
         arena = found(service, named)
         known = [context["text"] for context in service.info(arena).contexts]
@@ -286,7 +297,7 @@ def board(
             note,
         )
     console().print(lines)
-    print(f"Votes: {seen.answers:,}, set aside: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
+    print(f"Votes: {seen.answers:,}, excluded: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
 
 
 @app.command()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.arrays import Flags, Floats
+from multiduel.arrays import Floats
 from multiduel.inputs import BadInput, finite, share, shortened
 from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.evidence import (
@@ -44,13 +44,11 @@ def fill_evidence(stakes: Bets, listed: Powers, above: Floats, ties: Floats, L: 
         against[h] = log_mean_against(L, h) if K > 1 else -math.inf
 
 
-def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, known: Flags, low: Floats) -> None:
-    """The lower end of the interval of every pair's P[i, j] that is not known; the upper end is 1 minus the other way round."""
+def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, low: Floats) -> None:
+    """The lower end of the interval of every pair's P[i, j]; the upper end is 1 minus the other way round."""
     K = low.shape[0]
     for i in range(K):
         for j in range(K):
-            if known[i, j]:
-                continue
             low[i, j] = 0.5 if i == j else least_not_refuted(above[i, j], ties[i, j], above[j, i], needed)
 
 
@@ -174,9 +172,7 @@ class Weighed(NamedTuple):
         self.against[here] = top + np.log(np.exp(bets_against - top).sum(axis=0) / (len(self.against) - 1))
 
 
-def pair_intervals(
-    above: Floats, ties: Floats, *, error: float, before: tuple[Floats, Floats, Floats] | None = None
-) -> tuple[Floats, Floats]:
+def pair_intervals(above: Floats, ties: Floats, *, error: float) -> tuple[Floats, Floats]:
     """Bound P[i, j], the chance that i is placed above j (ties half), at all times.
 
     For every null p the bets against "the mean of X is at most p" are a supermartingale if it is, and so are those against "at
@@ -189,8 +185,6 @@ def pair_intervals(
         As for ``evidence``.
     error
         The chance that one interval, by itself, ever misses.
-    before
-        Earlier counts (above, ties) and their lower ends, with the same error. Where the counts are the same, so are the ends.
 
     Returns
     -------
@@ -206,22 +200,9 @@ def pair_intervals(
     D, T = _tables(above, ties, "pair_intervals")
     if not 0.0 < finite("error", error, of="pair_intervals") <= 1.0:
         raise BadInput(f"'error' of 'pair_intervals' must be above 0 and at most 1. Got {shortened(error)}.")
-    low, known = np.zeros_like(D), np.zeros(D.shape, np.bool_)
-    if before is not None:
-        counts, ends = _tables(*_three(before)[:2], "pair_intervals"), np.array(before[2], np.float64)
-        if counts[0].shape == D.shape == ends.shape:
-            same = (counts[0] == D) & (counts[1] == T)
-            low, known = ends, same & same.T
-    run(fill_intervals, stakes_of(0.5), D, T, math.log(2.0 / error), known, low)
+    low = np.zeros_like(D)
+    run(fill_intervals, stakes_of(0.5), D, T, math.log(2.0 / error), low)
     return low, 1.0 - low.T
-
-
-def _three(before: Any) -> tuple[Any, Any, Any]:
-    if not isinstance(before, tuple) or len(before) != 3 or not all(isinstance(table, np.ndarray) for table in before):
-        raise BadInput(
-            f"'before' of 'pair_intervals' must be two tables of counts and their lower ends. Got {shortened(before)}."
-        )
-    return before
 
 
 def known_margin(margin: Any, *, of: str) -> float:

@@ -13,7 +13,8 @@ no interval.
 **Ranks.** i is ahead of j if the interval of theta_i - theta_j, with error alpha / (K (K - 1)), lies above 0, or if the pair's
 own evidence, which needs no model, reaches ln(2 K (K - 1) / alpha). Two-sided intervals of K (K - 1) / 2 pairs use up alpha / 2,
 evidence of K (K - 1) ordered pairs the other half. The rank is from 1 + (options ahead of i) to K - (options behind i). Where a
-pair's evidence contradicts the strengths, the evidence counts. The verdict's statements, which have an alpha of their own, are
+pair's evidence contradicts the strengths, the evidence counts; where the claims form a cycle, they fit no order, and none of them
+counts. The verdict's statements, which have an alpha of their own, are
 taken over: a winner has rank 1 and all others at least 2; an option that is out cannot be first. With a margin, a winner may
 be slightly behind another option, so that its range only begins at 1.
 
@@ -24,8 +25,9 @@ the option k times is one observation of range k.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -49,9 +51,9 @@ from multiduel.inference.strengths import (
 )
 from multiduel.inference.tally import Tally
 from multiduel.inference.verdict import MOST_ROOM, Verdict, verdict
-from multiduel.inference.votes import UNITS, Votes
+from multiduel.inference.votes import MOST_OPTIONS, UNITS, Votes
 from multiduel.inference.words import listed, percent
-from multiduel.inputs import BadInput, choice, names_of, share, shortened, whole
+from multiduel.inputs import BadInput, choice, names_of, share, shortened, truth, whole
 
 LEAST_SHOWN = 20  # units of evidence that an interval needs
 MOST_COVARIATES = 50
@@ -201,12 +203,12 @@ class Standings:
         here = len(self.present)
         sure = percent(1.0 - self.alpha)
         for k in (1, 3, 5, 10):
-            if (
-                k < here
-                and (top := self.top(k))
-                and len(top.possible) < here
-                and not (k == 1 and self.verdict.winner is not None)
-            ):
+            if k >= here or (k == 1 and self.verdict.winner is not None):
+                continue
+            top = self.top(k)
+            if k == 1 and set(top.possible) == set(self.verdict.still_in):
+                continue  # the verdict says so already
+            if k <= len(top.possible) < here:  # fewer than k: the statements do not fit one order
                 names = listed([f"'{self.names[arm]}'" for arm in top.possible])
                 among = f"among these {len(top.possible)}: " if len(top.possible) > k else ""
                 said.append(f"By strengths, the best {f'{k} are' if k > 1 else 'is'} {among}{names} ({sure}).")
@@ -334,7 +336,7 @@ class Known(NamedTuple):
     rows: Rows | None  # None: every pair is a unit of its own, so that counts are enough
     shown: Floats | None  # if the rows do not say
     seats: float  # how many options an answer compared, where only counts are known; otherwise 2
-    tally: Tally  # what the verdict counts
+    counted: Callable[[], Tally]  # what the verdict counts
     styled: tuple[Rows, Rows] | None = None  # with covariates: by cluster, and with the counts of rows
 
     @property
@@ -464,7 +466,7 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
         if tally.knows_answers:
             given = tally.votes(names)
             known = _read_votes(given, given.options, by, x)
-            return known._replace(tally=tally) if by == tally.unit else known
+            return known._replace(counted=lambda: tally) if by == tally.unit else known
     else:
         tally, duels = Tally.of(votes, ties), True
     if by != "answer" or tally.unit != "answer":
@@ -474,41 +476,41 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
     pairs, shown = 0.5 * float(N.sum()), tally.showings.astype(float)
     seats = float(shown.sum()) / max(1, tally.answers)
     if slate_size is not None:
-        seats = whole("slate_size", slate_size, 2, of="standings")
+        seats = whole("slate_size", slate_size, 2, MOST_OPTIONS, of="standings")
     elif duels or (shown.sum() <= 2.0 * pairs + 0.5 and pairs <= tally.answers + 0.5):
         seats = 2.0
     if seats <= 2.0:
-        return Known(labels, by, tally.above, tally.ties, round(pairs), round(pairs), None, None, 2.0, tally)
-    return Known(labels, by, tally.above, tally.ties, tally.answers, tally.answers, None, shown, seats, tally)
+        return Known(labels, by, tally.above, tally.ties, round(pairs), round(pairs), None, None, 2.0, lambda: tally)
+    return Known(labels, by, tally.above, tally.ties, tally.answers, tally.answers, None, shown, seats, lambda: tally)
 
 
 def _read_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> Known:
     above, ties = votes.tables
     n = votes.answers if votes.counts is None else round(float(votes.counts.sum()))
+    duels = by == "answer" and votes.starts is None
+    counted: Callable[[], Tally]
+    rows: Rows | None = None
     if by == "answer":
-        tally, units = Tally.of(above, ties, answers=n), n
-        duels = votes.starts is None
+        units = n
+        counted = functools.partial(Tally.of, above, ties, answers=n)
         rows = None if duels and x is None else _rows_by_answer(votes)
     else:
-        cluster, units = votes.clusters(by)
+        cluster, _ = votes.clusters(by)
         units = len(np.unique(cluster))  # of all that are named, those who answered
-        tally, duels, rows = _first_judgements(votes, cluster), False, rows_by(votes, cluster)
+        counted = functools.partial(_first_judgements, votes, cluster)
+        rows = rows_by(votes, cluster)
     styled = None
     if x is not None and rows is not None:
         weight = np.ones(1) if votes.counts is None else votes.row_counts
         styled = rows._replace(x=x), rows._replace(x=x, weight=weight)
-    return Known(names, by, above, ties, n, units, None if duels else rows, None, 2.0, tally, styled)
-
-
-def _won_share(votes: Votes) -> Any:
-    return np.float32(0.5) * (votes.outcome + np.float32(1.0))
+    return Known(names, by, above, ties, n, units, None if duels else rows, None, 2.0, counted, styled)
 
 
 def _rows_by_answer(votes: Votes) -> Rows:
     edges = np.arange(len(votes.first) + 1) if votes.starts is None else votes.starts
     repeats = np.ones(1) if votes.counts is None else votes.counts
     no_x = np.zeros((len(votes.first), 0))
-    return Rows(votes.first, votes.second, _won_share(votes), np.ones(1), np.zeros(0, np.int64), edges, repeats, no_x)
+    return Rows(votes.first, votes.second, votes.outcome, np.ones(1), np.zeros(0, np.int64), edges, repeats, no_x)
 
 
 def rows_by(votes: Votes, cluster: Ints) -> Rows:
@@ -518,7 +520,7 @@ def rows_by(votes: Votes, cluster: Ints) -> Rows:
     edges = np.concatenate(([0], np.cumsum(np.bincount(of_row))))
     weight = np.ones(1) if votes.counts is None else votes.row_counts
     no_x = np.zeros((len(votes.first), 0))
-    return Rows(votes.first, votes.second, _won_share(votes), weight, order, edges, np.ones(1), no_x)
+    return Rows(votes.first, votes.second, votes.outcome, weight, order, edges, np.ones(1), no_x)
 
 
 def _first_judgements(votes: Votes, cluster: Ints) -> Tally:
@@ -533,6 +535,9 @@ def _first_judgements(votes: Votes, cluster: Ints) -> Tally:
 
 def _covariates(votes: Any, given: Mapping[str, Any] | None, position: bool) -> tuple[Floats | None, tuple[str, ...]]:
     """Columns of differences, first minus second, with their names."""
+    truth("position", position)
+    if given is not None and not isinstance(given, Mapping):
+        raise BadInput(f"'covariates' of 'standings' must be columns by name. Got {shortened(given)}.")
     if not given and not position:
         return None, ()
     if not isinstance(votes, Votes):
@@ -561,7 +566,7 @@ def _judged(
     known: Known, by: str, given: Verdict | None, alpha: float, margin: float, room: int | None, retired: Iterable[int]
 ) -> Verdict:
     if given is None:
-        made = verdict(known.tally, alpha=alpha, margin=margin, room=room, retired=retired, names=known.names)
+        made = verdict(known.counted(), alpha=alpha, margin=margin, room=room, retired=retired, names=known.names)
         return replace(made, unit=by)
     if not isinstance(given, Verdict) or len(given.names) != len(known.names):
         raise BadInput(f"'verdict' of 'standings' must be that of these {len(known.names)} options. Got {shortened(given)}.")
@@ -641,8 +646,27 @@ def _ahead(found: Estimate, judged: Verdict, alpha: float, many: int) -> tuple[F
             ahead[b] = True
     np.fill_diagonal(ahead, False)
     ahead &= here[:, None] & here[None, :]
+    ahead &= ~_in_cycles(ahead)
     worst = sorted(((int(i), int(j)) for i, j in wrong), key=lambda pair: (apart[pair], pair))
     return ahead, tuple(worst)
+
+
+def _in_cycles(ahead: Flags) -> Flags:
+    """Pairs of which each is ahead of the other, if only by way of others: what is said of them does not fit one order."""
+    left = np.arange(len(ahead))
+    while len(left):  # whoever has nobody ahead, or nobody behind, is in no cycle
+        inner = ahead[np.ix_(left, left)]
+        kept = inner.any(axis=0) & inner.any(axis=1)
+        if kept.all():
+            break
+        left = left[kept]
+    mutual = np.zeros_like(ahead)
+    if len(left):
+        reach = ahead[np.ix_(left, left)]
+        for _ in range(len(left).bit_length()):
+            reach = reach | ((reach.astype(np.float32) @ reach.astype(np.float32)) > 0.0)
+        mutual[np.ix_(left, left)] = reach & reach.T
+    return mutual
 
 
 def _ranks(ahead: Flags, judged: Verdict) -> tuple[Ints, Ints]:

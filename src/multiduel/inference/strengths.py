@@ -35,7 +35,7 @@ class Rows(NamedTuple):
 
     first: Any  # i4[rows]
     second: Any  # i4[rows]
-    won: Any  # f4[rows]  the share of the first: 1 above, 1/2 level, 0 below
+    outcome: Any  # i1[rows]  1: the first was placed above the second; 0: level; -1: below
     weight: Floats  # f8[rows] or f8[1]: how much a row counts within its cluster
     order: Ints  # i8[rows], or i8[0] where rows stand in order already
     edges: Ints  # i8[clusters + 1]
@@ -103,7 +103,7 @@ def fill_slopes(rows: Rows, theta: Floats, beta: Floats, slope: Floats, J: Float
             y += beta[q] * rows.x[k, q]
         p = 1.0 / (1.0 + math.exp(-y))
         w = rows.weight[k] if rows.weight.shape[0] > 1 else rows.weight[0]
-        e, v = w * (rows.won[k] - p), w * p * (1.0 - p)
+        e, v = w * (0.5 + 0.5 * rows.outcome[k] - p), w * p * (1.0 - p)
         slope[i] += e
         slope[j] -= e
         J[i, i] += v
@@ -148,7 +148,7 @@ def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floa
             for q in range(d):
                 y += beta[q] * rows.x[k, q]
             w = rows.weight[k] if rows.weight.shape[0] > 1 else rows.weight[0]
-            e = w * (rows.won[k] - 1.0 / (1.0 + math.exp(-y)))
+            e = w * (0.5 + 0.5 * rows.outcome[k] - 1.0 / (1.0 + math.exp(-y)))
             u[i] += e
             u[j] -= e
             met[i] += w

@@ -207,16 +207,16 @@ def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> No
     mine = call.good("GET", f"/arenas/{arena}/board", key=owner)
     theirs = call.good("GET", f"/arenas/{arena}/board", key=bo)
     assert set(theirs) == set(FOR_RATERS)
-    assert set(mine) - set(theirs) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer"}
-    assert mine["quarantined"] == ["Ada Quick"] and "set aside" in mine["sentence"]
+    assert set(mine) - set(theirs) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer", "notes"}
+    assert mine["quarantined"] == ["Ada Quick"] and "excluded" in mine["sentence"]
     assert (
-        theirs["sentence"] == mine["result"] and "set aside" not in json.dumps(theirs) and "quarantine" not in json.dumps(theirs)
+        theirs["sentence"] == mine["result"] and "excluded" not in json.dumps(theirs) and "quarantine" not in json.dumps(theirs)
     )
     visitor = Visitor(call)
     visitor.enter(bo)
     for path in (f"/vote/{arena}/board", f"/vote/{arena}/board?fragment=1"):
         page = visitor("GET", path).text
-        for word in ("uarantine", "set aside", "Set aside", "Ada"):
+        for word in ("uarantine", "set aside", "xcluded", "Ada"):
             assert word not in page, (path, word)
         assert "Votes so far" in page and ">1</td></tr></tbody></table></details>" in page, "only votes that count are drawn"
     keeper = Visitor(call)
@@ -227,7 +227,7 @@ def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> No
 def test_a_new_field_of_the_board_is_not_for_raters() -> None:
     fields = set(Board.__dataclass_fields__)
     assert set(FOR_RATERS) <= fields
-    assert fields - set(FOR_RATERS) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer"}
+    assert fields - set(FOR_RATERS) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer", "notes"}
 
 
 def test_the_owners_stratum_comes_before_the_raters_own(call: Caller) -> None:
@@ -250,7 +250,7 @@ def test_undo_of_a_vote_beyond_the_limit_is_no_longer_an_excluded_vote(service: 
     assert (service.board(arena).set_aside, service.board(arena).answers) == (1, 1)
     service.do(Undo(arena, rater, "oops"))
     assert (service.board(arena).set_aside, service.board(arena).answers) == (0, 1)
-    assert "set aside" not in service.board(arena).sentence
+    assert "excluded" not in service.board(arena).sentence
     assert service.raters(arena)[0].votes == 1
 
 

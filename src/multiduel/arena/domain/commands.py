@@ -178,6 +178,18 @@ class PrintTickets:
     stratum: str | None = None
 
 
+@dataclass(frozen=True)
+class RecordNotice:
+    """Record that somebody was told of something, or could not be reached. The same again changes nothing."""
+
+    arena: str
+    notice: str
+    kind: str  # webhook, mail
+    about: str
+    delivered: bool
+    attempts: int
+
+
 Command = (
     Create
     | Open
@@ -195,6 +207,7 @@ Command = (
     | ChangeMargin
     | ImportVotes
     | PrintTickets
+    | RecordNotice
 )
 
 

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.domain.state import State
+from multiduel.arena.service.slices import Part
 from multiduel.arrays import Floats
 from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, standings
 from multiduel.inference.verdict import VerdictKind
+from multiduel.inference.verdict import verdict as verdict_of
 from multiduel.inference.words import sentence
 
 MARGINS = (0.01, 0.02, 0.05, 0.1)  # that are offered
@@ -38,7 +40,7 @@ FOR_RATERS = (
 
 def verdict_words(state: State, verdict: Verdict) -> str:
     """A sentence, and what it leaves out."""
-    return f"{sentence(verdict, state.settings.question)}{_aside_words(state)}"
+    return sentence(verdict, state.settings.question, final=state.status == "closed") + _aside_words(state)
 
 
 def _aside_words(state: State) -> str:
@@ -46,7 +48,7 @@ def _aside_words(state: State) -> str:
         return ""
     raters = sum(rater.quarantined for rater in state.raters.values())
     whose = f", those of {raters} rater{'s' * (raters != 1)} in quarantine among them" if raters else ""
-    return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} set aside{whose}."
+    return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} excluded{whose}."
 
 
 def verdict_body(state: State, verdict: Verdict) -> dict[str, Any]:
@@ -184,9 +186,10 @@ class Facts:
     tickets: int
 
 
-def facts(state: State) -> Facts:
-    tally = state.tally
-    verdict = state.judge()
+def facts(state: State, part: Part | None = None) -> Facts:
+    """Of all votes, or of a part of them."""
+    tally = state.tally if part is None else part.tally
+    verdict = state.judge() if part is None else _judge(state, part)
     return Facts(
         state.arena,
         state.name,
@@ -198,12 +201,21 @@ def facts(state: State) -> Facts:
         tally.votes([option.name for option in state.options]),
         tuple(option.id for option in state.options),
         tuple(option.name for option in state.options),
-        verdict_words(state, verdict),
-        state.set_aside,
-        tuple(rater.label for rater in state.raters.values() if rater.quarantined),
-        len(state.raters),
+        verdict_words(state, verdict)
+        if part is None
+        else sentence(verdict, state.settings.question, final=state.status == "closed"),
+        state.set_aside if part is None else part.excluded,
+        tuple(rater.label for rater in state.raters.values() if rater.quarantined) if part is None else (),
+        len(state.raters) if part is None else part.raters,
         len(state.tickets),
     )
+
+
+def _judge(state: State, part: Part) -> Verdict:
+    """The verdict of a part, with its share of the error."""
+    settings, names = state.settings, [option.name for option in state.options]
+    words: dict[str, Any] = {"margin": settings.margin, "room": settings.room, "retired": state.retired, "names": names}
+    return verdict_of(part.tally, alpha=part.alpha, **words)
 
 
 def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
@@ -222,7 +234,7 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         verdict.kind,
         verdict.settled,
         known.sentence,
-        sentence(verdict, known.settings.question),
+        sentence(verdict, known.settings.question, final=known.status == "closed"),
         None if verdict.winner is None else ids[verdict.winner],
         tuple(ids[k] for k in verdict.still_in),
         tuple(ids[k] for k in verdict.out),
@@ -274,7 +286,7 @@ def forecast_of(known: Facts) -> tuple[Forecast, MarginOffer | None]:
         return forecast(tally, slate_size=seats, alpha=alpha, margin=margin, room=room, retired=retired)
 
     first = guess(settings.margin)
-    if first.too_early or settings.votes is None or first.likely <= settings.votes - known.tally.answers:
+    if math.isnan(first.likely) or settings.votes is None or first.likely <= settings.votes - known.tally.answers:
         return first, None
     for margin in MARGINS:
         if margin > settings.margin:

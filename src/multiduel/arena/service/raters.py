@@ -7,7 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Annotated
 
-from multiduel.arena.domain.ballots import spoken
+from multiduel.arena.domain.ballots import placed_above
+from multiduel.arena.domain.clock import is_measurable
 from multiduel.arena.domain.events import time_of
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
 from multiduel.arena.domain.state import State
@@ -52,13 +53,12 @@ def rater_lines(raters: list[tuple[RaterRecord, list[TicketRecord]]], now: str) 
             vote = ticket.vote
             if vote is None or not vote.says:
                 continue
-            wins = spoken(vote.ballot, len(ticket.shown)).tolist()
-            for a, i in enumerate(ticket.shown):
-                for b, j in enumerate(ticket.shown):
-                    if wins[a][b] > wins[b][a]:
-                        mine[i, j] += 1
-                        if vote.answer is not None:
-                            total[i, j] += 1
+            shown = ticket.shown
+            for a, b in placed_above(vote.ballot, len(shown)):
+                pair = shown[a], shown[b]
+                mine[pair] += 1
+                if vote.answer is not None:
+                    total[pair] += 1
     return [_line(rater, tickets, own[rater.id], total, now) for rater, tickets in raters]
 
 
@@ -77,8 +77,7 @@ def _line(rater: RaterRecord, tickets: list[TicketRecord], own: Counted, total: 
         if ticket.vote is not None
         and ticket.by != "import"
         and ticket.expires is not None
-        and ticket.issued <= ticket.vote.at  # the clock was not set back in between
-        and (ticket.vote.at <= now) == (ticket.issued <= now)  # nor did it jump ahead
+        and is_measurable(ticket.issued, ticket.vote.at, now)
     ]
     return RaterLine(
         rater.id,

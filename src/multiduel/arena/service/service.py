@@ -30,10 +30,11 @@ from multiduel.arena.service.decision import Decision
 from multiduel.arena.service.handlers import decide
 from multiduel.arena.service.lifecycle import info
 from multiduel.arena.service.raters import RaterLine, rater_lines, standing
+from multiduel.arena.service.slices import Part, Slice, alpha_of, slices_of, tally_of, votes_in
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.service.tickets import shown_ticket
 from multiduel.arena.service.writers import Waiting, Writers, answer, harmless
-from multiduel.inference import Verdict
+from multiduel.inference import Forecast
 from multiduel.inputs import BadInput, shortened
 from multiduel.kernels.compiler.dispatch import uncollected
 
@@ -44,6 +45,7 @@ SNAPSHOT_ANYWAY = 50_000
 SNAPSHOT_AFTER_FAULT = 500  # where the state in memory was lost, so that it costs little if it happens again
 IDLE = 0.5  # seconds without a command
 MOST_IN_MEMORY = 200  # arenas
+MOST_SLICED = 50  # boards of parts that are kept
 REMEMBERED = 10.0  # seconds for which a damaged arena is known to be so without another look
 FRESH = 5.0  # seconds for which a durable write proves that writing works
 FAILED_FOR = 1.0  # seconds for which one that failed proves that it does not
@@ -83,9 +85,10 @@ class Live:
         self.looking = threading.Lock()  # one works a board out, the others wait for it
         self.looking_at_raters = threading.Lock()
         self.board: Board | None = None
-        self.verdict: Verdict | None = None  # of that board
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
+        self.slicing = threading.Lock()
+        self.sliced: dict[Slice, Board] = {}
 
 
 class Service:
@@ -506,10 +509,59 @@ class Service:
             about = (answers - answers % max(1, answers // 100), known.verdict.present, known.verdict.settled, known.settings)
             if live.forecast[0] != about:  # a range to two digits: one vote in hundred changes it
                 live.forecast = (about, forecast_of(known))
-            known.verdict.follow(live.verdict)
-            live.verdict = known.verdict
             live.board = board(known, live.forecast[1])
             return live.board
+
+    def slices(self, arena: str) -> list[Slice]:
+        """List the parts of the votes that can be looked at apart: by question, and by group of raters.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+
+        Returns
+        -------
+        list of Slice
+            Empty if the arena has neither several questions nor several groups.
+        """
+        with self.look(arena) as state:
+            return slices_of(state)
+
+    def sliced_board(self, arena: str, wanted: Slice) -> Board:
+        """Work out the board of a part of the votes. The time grows with the votes, and holds up none that come in.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        wanted
+            The part, one of ``slices``.
+
+        Returns
+        -------
+        Board
+            Its verdict has the part's share of the error; it has no forecast.
+        """
+        live = self._find(arena)
+        with live.slicing:
+            with self.look(arena) as state:
+                made = live.sliced.get(wanted)
+                if made is not None and made.number == state.number:
+                    return made
+                number, unit, options = state.number, state.settings.unit, len(state.options)
+                votes, excluded = votes_in(state, wanted)
+            tally = tally_of(votes, options, unit)
+            with self.look(arena) as state:
+                if len(state.options) > options:
+                    tally.grow(len(state.options))
+                alpha = alpha_of(wanted, state.settings.alpha, len(state.contexts))
+                part = Part(tally, alpha, excluded, len({vote.rater for vote in votes}))
+                known = replace(facts(state, part), number=number)
+            if len(live.sliced) >= MOST_SLICED:
+                live.sliced.clear()
+            made = live.sliced[wanted] = board(known, (Forecast(True, 0.0, 0.0, 0.0), None))
+            return made
 
     def raters(self, arena: str) -> list[RaterLine]:
         """Describe the raters: how many votes, how quick, and how often they agree with the others.

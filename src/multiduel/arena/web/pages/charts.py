@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from multiduel.arrays import Floats
@@ -60,7 +61,8 @@ def scale_of(strengths: Sequence[tuple[float, float, float]]) -> tuple[float, fl
 
 
 def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:
-    """Shares of the comparisons in which the option of the row was placed above that of the column, ties counting half."""
+    """Shares of the comparisons in which the option of the row was placed above that of the column, ties counting half; below
+    each, the number of these comparisons."""
     n = len(names)
     side = 44.0 if n <= NUMBERS else 26.0
     left = 10.0 + 6.6 * max((min(len(name), 22) for name in names), default=0) + 24.0
@@ -90,14 +92,13 @@ def _square(x: float, y: float, size: float, won: float, lost: float, level: flo
     place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(size)}" height="{_n(size)}" rx="3"'
     if math.isnan(share):
         return f'<rect class="none" {place}/>'
-    strength = 0.08 + 1.84 * abs(share - 0.5)
-    more = share >= 0.5
-    kind, opacity = ("more", strength) if more else ("less", 0.35 * strength)
-    square = f'<rect class="{kind}" fill-opacity="{opacity:.2f}" {place}/>'
+    steps = min(5, 1 + int(10 * abs(share - 0.5)))  # how strong the colour is: the style sheet keeps numbers readable on all
+    square = f'<rect class="{"more" if share >= 0.5 else "less"} s{steps}" {place}/>'
     if not number:
         return square
-    on = ' class="on"' if more and strength > 0.6 else ""
-    return f'{square}<text{on} x="{_n(x + size / 2)}" y="{_n(y + size / 2 + 4)}" text-anchor="middle">{100 * share:.0f}</text>'
+    middle = f'x="{_n(x + size / 2)}" text-anchor="middle"'
+    met = f'<text class="n" {middle} y="{_n(y + size / 2 + 13)}">{won + lost + level:,.0f}</text>'
+    return f'{square}<text {middle} y="{_n(y + size / 2 + 1)}">{100 * share:.0f}</text>{met}'
 
 
 def times_binned(times: Sequence[float], bins: int = BINS) -> list[tuple[datetime, int]]:
@@ -106,13 +107,12 @@ def times_binned(times: Sequence[float], bins: int = BINS) -> list[tuple[datetim
     >>> [total for _, total in times_binned([0.0, 1.0, 9.0, 10.0], bins=2)]
     [2, 4]
     """
-    if not times:
+    if not len(times):
         return []
-    first, last = min(times), max(times)
+    at = np.asarray(times)
+    first, last = float(at.min()), float(at.max())
     step = max(last - first, 1.0) / bins
-    counts = [0] * bins
-    for at in times:
-        counts[min(int((at - first) / step), bins - 1)] += 1
+    counts = np.bincount(np.minimum((at - first) / step, bins - 1).astype(int), minlength=bins).tolist()
     total, ends = 0, []
     for k, here in enumerate(counts):
         total += here
