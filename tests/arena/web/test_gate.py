@@ -103,6 +103,7 @@ def test_without_a_key_nothing_but_contents_and_health(call):
         "/arenas/{arena}/policy": {"policy": "dts"},
         "/arenas/{arena}/margin": {"margin": 0.1},
         "/arenas/{arena}/sheets": {"number": 1},
+        "/arenas/{arena}/notices": {"target": "https://hooks.example/x"},
         "/tickets/{ticket}/vote": {"rank": [0, 1]},
     }
     tried = 0

@@ -35,6 +35,14 @@ class VoteShortcut:
         self.api, self._app_context = api, app_context
         self._route = next(route for route in router.routes if getattr(route, "name", "") == "vote")  # whose name metrics count
 
+    @property
+    def openapi_url(self) -> str | None:
+        return self.api.openapi_url
+
+    def openapi(self) -> dict[str, Any]:
+        """The document of the API, which describes this route too."""
+        return self.api.openapi()
+
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Any) -> None:
         found = PATH.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "PUT" else None
         follows = NEXT.get(scope["query_string"]) if found is not None else None
