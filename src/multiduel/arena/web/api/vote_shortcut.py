@@ -15,6 +15,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import TypeAdapter, ValidationError
+from starlette.requests import ClientDisconnect
 
 from multiduel.arena.web.api import models as m
 from multiduel.arena.web.api.routes_rater import router, voted
@@ -51,6 +52,8 @@ class VoteShortcut:
         came: list[Message] = [await receive()]
         while came[-1].get("more_body", False) and sum(len(part.get("body", b"")) for part in came) <= LONGEST:
             came.append(await receive())
+        if came[-1]["type"] == "http.disconnect":
+            raise ClientDisconnect  # at once: the gate counts whoever is inside
         ballot = _ballot(came)
         if ballot is None:
             return await self.api(scope, _again(came, receive), send)
@@ -74,7 +77,7 @@ class VoteShortcut:
 
 def _ballot(came: list[Message]) -> dict[str, Any] | None:
     """The ballot of a whole body; None if it is none."""
-    if came[-1]["type"] != "http.request" or came[-1].get("more_body", False):
+    if came[-1].get("more_body", False):
         return None
     try:
         return BALLOT.validate_python(json.loads(b"".join(part.get("body", b"") for part in came))).model_dump()
