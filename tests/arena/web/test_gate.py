@@ -103,6 +103,7 @@ def test_without_a_key_nothing_but_contents_and_health(call):
         "/arenas/{arena}/policy": {"policy": "dts"},
         "/arenas/{arena}/margin": {"margin": 0.1},
         "/arenas/{arena}/sheets": {"number": 1},
+        "/arenas/{arena}/notices": {"target": "https://hooks.example/x"},
         "/tickets/{ticket}/vote": {"rank": [0, 1]},
     }
     tried = 0
@@ -110,7 +111,9 @@ def test_without_a_key_nothing_but_contents_and_health(call):
         for method in entry:
             if (path, method) in free:
                 continue
-            real = path.format(arena=arena, ticket=ticket, option="o1", rater="r1", position=0, name=owner.split(".")[2])
+            real = path.format(
+                arena=arena, ticket=ticket, option="o1", rater="r1", position=0, name=owner.split(".")[2], notice="0" * 16
+            )
             body = bodies.get(path, {}) if method in ("post", "put") else None
             for key, statuses in ((None, {401}), ("mdowner.x.y.z", {401}), *((one, {403}) for one in others)):
                 answer = call(method.upper(), real, body, key=key)

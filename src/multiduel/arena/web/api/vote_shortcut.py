@@ -15,6 +15,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import TypeAdapter, ValidationError
+from starlette.requests import ClientDisconnect
 
 from multiduel.arena.web.api import models as m
 from multiduel.arena.web.api.routes_rater import router, voted
@@ -35,6 +36,14 @@ class VoteShortcut:
         self.api, self._app_context = api, app_context
         self._route = next(route for route in router.routes if getattr(route, "name", "") == "vote")  # whose name metrics count
 
+    @property
+    def openapi_url(self) -> str | None:
+        return self.api.openapi_url
+
+    def openapi(self) -> dict[str, Any]:
+        """The document of the API, which describes this route too."""
+        return self.api.openapi()
+
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Any) -> None:
         found = PATH.fullmatch(scope["path"]) if scope["type"] == "http" and scope["method"] == "PUT" else None
         follows = NEXT.get(scope["query_string"]) if found is not None else None
@@ -43,6 +52,8 @@ class VoteShortcut:
         came: list[Message] = [await receive()]
         while came[-1].get("more_body", False) and sum(len(part.get("body", b"")) for part in came) <= LONGEST:
             came.append(await receive())
+        if came[-1]["type"] == "http.disconnect":
+            raise ClientDisconnect  # at once: the gate counts whoever is inside
         ballot = _ballot(came)
         if ballot is None:
             return await self.api(scope, _again(came, receive), send)
@@ -66,7 +77,7 @@ class VoteShortcut:
 
 def _ballot(came: list[Message]) -> dict[str, Any] | None:
     """The ballot of a whole body; None if it is none."""
-    if came[-1]["type"] != "http.request" or came[-1].get("more_body", False):
+    if came[-1].get("more_body", False):
         return None
     try:
         return BALLOT.validate_python(json.loads(b"".join(part.get("body", b"") for part in came))).model_dump()
