@@ -27,7 +27,7 @@ _HOMES = {
     "multiduel.engine.registry.suggest": ("Suggestion", "suggest"),
     "multiduel.engine.registry.estimates": ("estimate",),
     "multiduel.engine.simulation.rankings": ("Rankings",),
-    "multiduel.inference": ("Forecast", "Tally", "Verdict", "forecast", "verdict"),
+    "multiduel.inference": ("Forecast", "Standings", "Tally", "Verdict", "Votes", "forecast", "standings", "verdict"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
@@ -39,10 +39,10 @@ _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
-    "Standing", "Suggestion", "Tally", "Verdict", "__version__", "authoring", "best", "bradley_terry", "catalogue",
-    "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make", "policies",
-    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate", "suggest",
-    "synthetic", "theory", "tie", "verdict", "worst",
+    "Standing", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best", "bradley_terry",
+    "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make",
+    "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate",
+    "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from multiduel.engine.simulation.rankings import Rankings
     from multiduel.engine.simulation.result import Result, Results
     from multiduel.engine.simulation.simulate import simulate
-    from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
+    from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, standings, verdict
     from multiduel.inputs import BadInput
     from multiduel.problems import (
         EstimatedProblem,

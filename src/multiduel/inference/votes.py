@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from multiduel.inputs import BadInput, choice, shortened
 
 UNITS = ("answer", "rater", "case")
 MOST_OPTIONS = 10_000  # tables of as many squared
+PORTION = 1_000_000  # rows counted at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,26 +149,34 @@ class Votes:
             return np.ones(len(self.first))
         return self.counts if self.starts is None else np.repeat(self.counts, np.diff(self.starts))
 
+    @cached_property
+    def tables(self) -> tuple[Floats, Floats]:
+        """The tables ``above`` and ``ties``, both at once.
+
+        Counted portion by portion, so that ten million rows need no second copy of themselves.
+        """
+        K = len(self.options)
+        above, level = np.zeros(K * K), np.zeros(K * K)
+        step = max(PORTION, K * K)
+        for start in range(0, len(self.first), step):
+            rows = slice(start, start + step)
+            one, two, outcome = self.first[rows].astype(np.int64), self.second[rows], self.outcome[rows]
+            weights = None if self.counts is None else self.row_counts[rows]
+            for sign, table, code in ((1, above, one * K + two), (-1, above, two * np.int64(K) + one), (0, level, one * K + two)):
+                said = outcome == sign
+                table += np.bincount(code[said], None if weights is None else weights[said], K * K)
+        half = level.reshape(K, K)
+        return above.reshape(K, K), half + half.T
+
     @property
     def above(self) -> Floats:
-        """``above[i, j]``: answers that placed option i above option j."""
-        won = np.where(self.outcome > 0, self.first, self.second)
-        lost = np.where(self.outcome > 0, self.second, self.first)
-        decided = self.outcome != 0
-        return self._table(won[decided], lost[decided], decided)
+        """Answers that placed option i above option j: f8[K, K]."""
+        return self.tables[0]
 
     @property
     def ties(self) -> Floats:
-        """``ties[i, j]``: answers that placed options i and j level."""
-        level = self.outcome == 0
-        half = self._table(self.first[level], self.second[level], level)
-        table: Floats = half + half.T
-        return table
-
-    def _table(self, i: Ints, j: Ints, rows: Any) -> Floats:
-        K = len(self.options)
-        weights = None if self.counts is None else self.row_counts[rows]
-        return np.bincount(i.astype(np.int64) * K + j, weights, K * K).astype(float).reshape(K, K)
+        """Answers that placed options i and j level: f8[K, K], symmetric."""
+        return self.tables[1]
 
     def clusters(self, by: str) -> tuple[Ints, int]:
         """Number the units of evidence.

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multiduel.inference.verdict import Verdict
 
-WHOM = {"answer": "for the raters who answered here, in this mix", "rater": "for people like these raters"}
+WHOM = {
+    "answer": "for the raters who answered here, in this mix",
+    "rater": "for people like these raters",
+    "case": "for cases like these",
+}
 MANY = 12  # names in a sentence at most
 BETTER = {  # what it means to beat each other option, by the question that was asked
     "rank": "more than half of the {answers} that tell the two apart place it above",
@@ -20,7 +24,7 @@ BETTER = {  # what it means to beat each other option, by the question that was 
 def sentence(verdict: Verdict, question: str = "rank") -> str:
     whom, sure = WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
     name = [f"'{text}'" for text in verdict.names]
-    answers = "answers" if verdict.unit == "answer" else "raters"
+    answers = f"{verdict.unit}s"
     if len(verdict.present) == 1:
         return f"{name[verdict.present[0]]} is the only option."
     if verdict.winner is not None and verdict.margin > 0.0:
