@@ -28,6 +28,7 @@ _HOMES = {
     "multiduel.engine.registry.estimates": ("estimate",),
     "multiduel.engine.simulation.rankings": ("Rankings",),
     "multiduel.inference": ("Forecast", "Standings", "Tally", "Verdict", "Votes", "forecast", "standings", "verdict"),
+    "multiduel.arena.judges.judging": ("Judged", "judge"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
         *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
@@ -38,11 +39,11 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "EstimatedProblem", "Forecast", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results", "Slate",
-    "Standing", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best", "bradley_terry",
-    "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "make",
-    "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore", "simulate",
-    "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
+    "BadInput", "EstimatedProblem", "Forecast", "Judged", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results",
+    "Slate", "Standing", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best",
+    "bradley_terry", "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "judge",
+    "make", "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore",
+    "simulate", "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from multiduel import policies as policies
     from multiduel import rankers as rankers
     from multiduel import theory as theory
+    from multiduel.arena.judges.judging import Judged, judge
     from multiduel.engine.registry.catalogue import catalogue
     from multiduel.engine.registry.estimates import estimate
     from multiduel.engine.registry.registry import register

@@ -21,8 +21,9 @@ BETTER = {  # what it means to beat each other option, by the question that was 
 }
 
 
-def sentence(verdict: Verdict, question: str = "rank") -> str:
-    whom, sure = WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
+def sentence(verdict: Verdict, question: str = "rank", whom: str = "") -> str:
+    """Say the verdict in a sentence; ``whom`` says for whom it holds, if more is known than the unit."""
+    whom, sure = whom or WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
     name = [f"'{text}'" for text in verdict.names]
     answers = f"{verdict.unit}s"
     if len(verdict.present) == 1:

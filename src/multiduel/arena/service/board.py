@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.domain.state import State
+from multiduel.arena.service.kinds import KindLine, decider_words, exact_words, kind_lines
 from multiduel.arrays import Floats
 from multiduel.inference import Forecast, Score, Tally, Verdict, forecast
 from multiduel.inference.verdict import VerdictKind
@@ -33,13 +34,15 @@ FOR_RATERS = (
         "options",
         "above",
         "ties",
+        "about",
+        "exactly",
     ),
 )
 
 
 def verdict_words(state: State, verdict: Verdict) -> str:
     """A sentence, and what it leaves out."""
-    return f"{sentence(verdict, state.settings.question)}{_aside_words(state)}"
+    return f"{sentence(verdict, state.settings.question, decider_words(state))}{_aside_words(state)}"
 
 
 def _aside_words(state: State) -> str:
@@ -144,6 +147,10 @@ class Board:
     options: Annotated[tuple[str, ...], "Ids, in the order of 'above' and 'ties'."]
     above: Annotated[Floats, "above[i][j]: answers that placed options[i] above options[j]."]
     ties: Floats
+    deciders: Annotated[str, "Whose votes decide: people, judges, or all."]
+    about: Annotated[str, "Which options the result is about, where a judge left them of more; else empty."]
+    exactly: Annotated[str, "What holds for exactly these questions, where the questions are a sample; else empty."]
+    kinds: Annotated[tuple[KindLine, ...], "What the other kinds of raters find, and all together; empty without judges."]
 
     def for_raters(self) -> dict[str, Any]:
         """What raters may see of it."""
@@ -178,6 +185,10 @@ class Facts:
     quarantined: tuple[str, ...]
     raters: int
     tickets: int
+    result: str
+    about: str
+    exactly: str
+    kinds: tuple[KindLine, ...]
 
 
 def facts(state: State) -> Facts:
@@ -198,6 +209,21 @@ def facts(state: State) -> Facts:
         tuple(rater.label for rater in state.raters.values() if rater.quarantined),
         len(state.raters),
         len(state.tickets),
+        sentence(verdict, state.settings.question, decider_words(state)),
+        shortlist_words(state),
+        exact_words(state, verdict),
+        kind_lines(state),
+    )
+
+
+def shortlist_words(state: State) -> str:
+    """Say that a judge chose the options, if one did."""
+    if state.shortlist is None:
+        return ""
+    by, of, first = (state.shortlist[name] for name in ("by", "of", "first"))
+    return (
+        f"This result is about {len(state.options)} of {of} options: those that may be among the first {first} in the standings "
+        f"of judge '{by}'. It says nothing about the others."
     )
 
 
@@ -216,7 +242,7 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         verdict.kind,
         verdict.settled,
         known.sentence,
-        sentence(verdict, known.settings.question),
+        known.result,
         None if verdict.winner is None else ids[verdict.winner],
         tuple(ids[k] for k in verdict.still_in),
         tuple(ids[k] for k in verdict.out),
@@ -233,6 +259,10 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         _lines(known),
         ids,
         *verdict.tally,
+        known.settings.deciders,
+        known.about,
+        known.exactly,
+        known.kinds,
     )
 
 
