@@ -41,9 +41,9 @@ _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 __all__ = [  # written out, because type checkers do not run code
     "BadInput", "EstimatedProblem", "Forecast", "Judged", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results",
     "Slate", "Standing", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best",
-    "bradley_terry", "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities", "instance", "judge",
-    "make", "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "register", "restore",
-    "simulate", "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
+    "bradley_terry", "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities",
+    "instance", "judge", "make", "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv",
+    "register", "restore", "simulate", "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:

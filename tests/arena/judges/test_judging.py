@@ -71,10 +71,10 @@ def test_a_judge_of_positions_is_found_out() -> None:
 
 
 def test_swap_makes_contradictions_ties() -> None:
-    found = md.judge(contents(3), cases=CASES[:4], judge=first, swap=True, seed=1)
+    found = md.judge(contents(3, 4), cases=CASES[:4], judge=first, swap=True, seed=1)
     assert found.stop == "judged" and found.board.above.sum() == 0 and found.board.ties.sum() == 2 * 3 * 4
     worth = found.worth.judges[0]
-    assert worth.consistent is not None and worth.consistent.value == 0.0 and worth.calls == 2 and "first" in worth.position
+    assert worth.consistent is not None and worth.consistent.value == 0.0 and worth.calls == 24 and "first" in worth.position
     assert md.judge(contents(3), cases=CASES, judge=larger, swap=True, seed=1).worth.judges[0].consistent.value == 1.0  # type: ignore[union-attr]
 
 
@@ -123,7 +123,7 @@ def test_a_jury_votes_with_its_majority() -> None:
 def test_a_wrong_answer_of_a_function_is_an_error_and_a_skip_is_none(tmp_path: Path) -> None:
     with pytest.raises(JudgeFailed, match="gave an answer that is none"):
         md.judge(contents(3), cases=CASES, judge=lambda question: 7)
-    found = md.judge(contents(2), cases=CASES[:5], judge=lambda question: None)
+    found = md.judge(contents(2, 5), cases=CASES[:5], judge=lambda question: None)
     assert found.board.answers == 0 and found.worth.judges[0].skips == 5 and found.stop == "judged"
 
 
@@ -196,9 +196,9 @@ def test_calls_are_found_by_what_was_asked(tmp_path: Path) -> None:
         return larger(question)
 
     words: dict[str, Any] = {"cases": CASES[:5], "judge": judge, "file": tmp_path / "a.db", "seed": 1}
-    md.judge(contents(2), **words)
+    md.judge(contents(2, 5), **words)
     n = len(asked)
-    other = md.judge(contents(2), margin=0.1, **words)  # another arena in the same file: the same questions
+    other = md.judge(contents(2, 5), margin=0.1, **words)  # another arena in the same file: the same questions
     assert len(asked) < 2 * n and other.board.answers > 0
 
 
@@ -258,7 +258,7 @@ def test_agreement_equals_that_of_a_library() -> None:
         units = [column[~np.isnan(column)].tolist() for column in table.T]
         assert krippendorffs_alpha(units) == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"))
     a, b = rng.integers(0, 3, 200), rng.integers(0, 3, 200)
-    agree = sum((a == k) @ (b == k) * 1.0 for k in range(3)) / 200  # Cohen 1960, equation 1
+    agree = sum(((a == k) & (b == k)).mean() for k in range(3))  # Cohen 1960, equation 1
     chance = sum((a == k).mean() * (b == k).mean() for k in range(3))
     assert cohens_kappa(zip(a.tolist(), b.tolist(), strict=True)) == pytest.approx((agree - chance) / (1 - chance))
 

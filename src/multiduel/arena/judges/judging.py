@@ -156,7 +156,7 @@ def judge(
         with opened(file) as (service, calls):
             arena = service.do(c.Create(_title(judges), settings, listed, contexts, request)).id
             service.do(c.Open(arena))
-            run = Run(LocalSeat(service, arena, _label(judges)), judges, calls, spending, swap, instructions, concurrency)
+            run = Run(LocalSeat(service, arena, label_of(judges)), judges, calls, spending, swap, instructions, concurrency)
             if progress is not None:
                 run.progress = progress
             run.go()
@@ -205,10 +205,11 @@ def _options(given: Any, cases: Sequence[str] | None) -> tuple[tuple[Option, ...
     return tuple(listed), contexts
 
 
-def _label(judges: Sequence[Judge]) -> str:
+def label_of(judges: Sequence[Judge]) -> str:
+    """The name under which judges vote: of several, as a jury."""
     names = " + ".join(one.name for one in judges)
     return names if len(names) <= MOST_LABEL else f"{names[: MOST_LABEL - 1]}…"
 
 
 def _title(judges: Sequence[Judge]) -> str:
-    return f"judged by {_label(judges)}"[:MOST_LABEL]
+    return f"judged by {label_of(judges)}"[:MOST_LABEL]

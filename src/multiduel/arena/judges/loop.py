@@ -41,6 +41,7 @@ class Progress(NamedTuple):
     votes: int  # of this run
     look: Look | None
     budget: Budget
+    forecast: Callable[[], str]  # how many more votes; takes a moment
 
 
 @dataclass
@@ -121,7 +122,7 @@ class Run:
         self.votes += 1
         self.skips += "skip" in ballot
         look = self.seat.look()
-        self.progress(Progress(self.votes, look, self.budget))
+        self.progress(Progress(self.votes, look, self.budget, self.seat.forecast))
         if look is not None and not self.stop and (look.settled or look.exact):
             self.stop = "settled" if look.settled else "exact"
         return None

@@ -47,6 +47,9 @@ class Seat(Protocol):
     def look(self) -> Look | None:
         """How things stand, or None if that cannot be seen from here."""
 
+    def forecast(self) -> str:
+        """How many more votes are needed, in words; empty if that cannot be seen from here."""
+
 
 class LocalSeat:
     """A place in an arena in a file."""
@@ -79,6 +82,9 @@ class LocalSeat:
             exact = mine and not verdict.settled and bool(words := exact_words(state, verdict)) and "left" not in words
             return Look(mine and verdict.settled, exact, state.raters[self.rater].votes, len(verdict.still_in))
 
+    def forecast(self) -> str:
+        return self.service.board(self.arena).forecast
+
 
 class RemoteSeat:
     """A place in an arena of a server, with the key of its owner, who admits the judge, or of a rater who is one."""
@@ -107,3 +113,6 @@ class RemoteSeat:
 
     def look(self) -> None:
         return None
+
+    def forecast(self) -> str:
+        return ""

@@ -20,6 +20,7 @@ from multiduel.arena.domain.ballots import spoken, wins_of
 from multiduel.arena.domain.records import TicketRecord
 from multiduel.arena.domain.state import State, case_of
 from multiduel.arena.judges.agreement import cohens_kappa, krippendorffs_alpha
+from multiduel.arena.judges.budgets import Price
 from multiduel.arena.judges.calls import Calls, Judgement
 from multiduel.arena.service.raters import first_share, is_first_preferred
 from multiduel.arena.service.service import Service
@@ -85,6 +86,47 @@ class JudgeWorth:
         return (
             f"'{self.judge}' is swayed by position: it prefers what is shown {where} in {how_often}. Ask in both orders (swap)."
         )
+
+    def rows(self, price: Price | None = None, *, several: bool = False) -> list[tuple[str, str]]:
+        """What was found, with a word for each.
+
+        Parameters
+        ----------
+        price
+            For the cost in money.
+        several
+            Whether to say what this judge alone finds.
+
+        Returns
+        -------
+        list
+            A word and a sentence each.
+        """
+        rows = [("position", self.position)]
+        if self.consistent is not None:
+            same = f"{_percent(self.consistent.value)} ({_percent(self.consistent.low)} to {_percent(self.consistent.high)})"
+            rows.append(("both orders", f"Says the same in both orders in {same} of the cases."))
+        for effect in self.style:
+            sure = effect.low > 0 or effect.high < 0
+            words = "preferred" if effect.effect > 0 else "preferred less"
+            said = f"log odds {effect.effect:+.2f} ({effect.low:+.2f} to {effect.high:+.2f}) at equal strength"
+            rows.append((f"style: {effect.name}", f"{said}: {words if sure else 'no effect is certain'}."))
+        if self.overlap:
+            rows.append(
+                (
+                    "agreement with people",
+                    f"Cohen's kappa {number_words(self.kappa)} over {self.overlap:,} judgements on the same pairs and questions; "
+                    f"Krippendorff's alpha {number_words(self.alpha)} with the judge, {number_words(self.people_alpha)} among "
+                    "people alone.",
+                )
+            )
+        rows.append(("skips", f"{self.skips:,} answers could not be read or said nothing; {self.answers:,} tickets were judged."))
+        money = "" if price is None else f", {price.of(self.tokens_in, self.tokens_out):.4g} at the price given"
+        tokens = f", {self.tokens_in:,} tokens in and {self.tokens_out:,} out" if self.tokens_in + self.tokens_out else ""
+        rows.append(("cost", f"{self.calls:,} calls{tokens}{money}, {self.seconds:,.1f} seconds of waiting in all."))
+        if several:
+            rows.append(("this judge alone", self.verdict))
+        return rows
 
 
 @dataclass(frozen=True)
@@ -301,6 +343,11 @@ def _style(state: State, said: list[Judgement], styles: Mapping[tuple[int, int],
         return ()
     rows = zip(found.names, found.effect, found.low, found.high, strict=True)
     return tuple(Effect(name, *map(float, numbers)) for name, *numbers in rows if name in names)
+
+
+def number_words(value: float) -> str:
+    """A number, or that there is none."""
+    return "not defined" if math.isnan(value) else f"{value:.2f}"
 
 
 def _percent(value: float) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
+
 from multiduel.arena.domain.ballots import spoken
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
 from multiduel.arena.domain.state import State, case_of
@@ -96,7 +98,8 @@ def _line(state: State, kinds: str, raters: list[RaterRecord]) -> KindLine:
         retired=state.retired,
         names=[option.name for option in state.options],
     )
-    order = standings(votes_of(state, tickets), by=unit, alpha=settings.alpha, verdict=found).lines
+    with np.errstate(invalid="ignore"):  # an option without votes has an infinite width
+        order = standings(votes_of(state, tickets), by=unit, alpha=settings.alpha, verdict=found).lines
     ids = [option.id for option in state.options]
     return KindLine(
         kinds,
@@ -117,6 +120,11 @@ def _tickets(state: State, raters: Iterable[RaterRecord], *, nobody: bool) -> li
     voted = [(ticket.vote, ticket) for ticket in tickets if ticket.vote is not None]
     counts = [(vote.event, ticket) for vote, ticket in voted if vote.says and not vote.aside and not vote.undone]
     return [ticket for _, ticket in sorted(counts, key=lambda one: one[0])]
+
+
+def judge_tickets(state: State) -> list[TicketRecord]:
+    """Tickets with votes of judges that are not excluded."""
+    return _tickets(state, [rater for rater in state.raters.values() if rater.kind == "judge"], nobody=False)
 
 
 def _tally(state: State, tickets: Iterable[TicketRecord], unit: str) -> Tally:
