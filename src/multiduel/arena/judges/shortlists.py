@@ -21,24 +21,27 @@ class Shortlist(NamedTuple):
     said: dict[str, Any]  # by, of, first
 
 
-def judge_standings(service: Service, arena: str) -> Standings:
-    """The standings of an arena's judges, a question counting once however often it was asked.
+def judge_standings(service: Service, arena: str, by: str = "case") -> Standings:
+    """The standings of an arena's judges.
 
     Parameters
     ----------
     service, arena
         The arena.
+    by
+        "case": for questions like these. "answer": for these questions, which is what a shortlist needs, because people are then
+        asked the same ones.
 
     Returns
     -------
     Standings
-        By case, where there are several; else by answer.
+        Of all options.
     """
     with service.look(arena) as state:
         votes, several = votes_of(state, judge_tickets(state)), len(state.contexts) > 1
         settings = state.settings
         with np.errstate(invalid="ignore"):  # an option without votes has an infinite width
-            return standings(votes, by="case" if several else "answer", alpha=settings.alpha, margin=settings.margin)
+            return standings(votes, by=by if several else "answer", alpha=settings.alpha, margin=settings.margin)
 
 
 def shortlist_of(service: Service, arena: str, first: int) -> Shortlist:
@@ -56,7 +59,7 @@ def shortlist_of(service: Service, arena: str, first: int) -> Shortlist:
     Shortlist
         The names of these options, best first.
     """
-    found = judge_standings(service, arena)
+    found = judge_standings(service, arena, "answer")
     size = whole("first", first, 1, len(found.present), of="a shortlist")
     with service.look(arena) as state:
         judges = [rater.label for rater in state.raters.values() if rater.kind == "judge"]

@@ -22,7 +22,7 @@ from multiduel.arena.web.pages.routes_vote import rater_of
 
 EVERY, LONGEST = 1.0, 300.0  # seconds: between looks, and of a stream, after which a browser connects again
 MOST_STREAMS = 200
-WHOM = {"answer": "the raters who voted here, in their mix", "rater": "people like these raters"}
+WHOM = {"answer": "the raters who voted here, in their mix", "rater": "people like these raters", "case": "questions like these"}
 KIND = {"winner": "Decided", "cycle": "No single best", "narrowed": "Narrowed down", "open": "Not decided yet"}
 ASKED = {"rank": "which is better", "best": "which is best", "worst": "which is worst"}
 
