@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from multiduel.inference import Votes, standings
 HERE = Path(__file__).parent
 FILE, PAGE = HERE / "judges.json", HERE.parent / "docs" / "judges.md"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-K, VOTES, EXPERIMENTS = 3, 150, 1000
+K, VOTES, EXPERIMENTS = 2, 100, 1000  # two options: with more, verdicts need more evidence
 JUDGES = {  # cases, unit, and how the judge errs
     "clean": (200, "case", {}),
     "30 % by position": (200, "case", {"position": 0.3}),
@@ -57,7 +58,7 @@ def experiment(seed: int, cases: int, unit: str, habits: dict[str, float]) -> tu
     judge = decide(decision, c.AdmitRater(state.arena, "judge", kind="judge"), NOW)
     said: list[int] = []
     found = False
-    for k in range(VOTES if cases > 13 else 400):
+    for k in range(VOTES if cases > 13 else 2 * VOTES):
         ticket = decide(decision, c.Ask(state.arena, judge, f"{k}"), NOW)
         if isinstance(ticket, c.Done):
             break
@@ -87,7 +88,11 @@ def errors() -> list[dict[str, Any]]:
     rows = []
     for name, (cases, unit, habits) in JUDGES.items():
         begun = time.process_time()
-        found = [experiment(seed, cases, unit, habits) for seed in range(EXPERIMENTS)]
+        seeds = range(EXPERIMENTS)
+        with ProcessPoolExecutor(2) as pool:
+            found = list(
+                pool.map(experiment, seeds, [cases] * EXPERIMENTS, [unit] * EXPERIMENTS, [habits] * EXPERIMENTS, chunksize=50)
+            )
         wrong, effects = sum(one[0] for one in found), sum(one[1] for one in found)
         rows.append(
             {
@@ -139,11 +144,11 @@ def shortlists(runs: int = 200) -> list[dict[str, Any]]:
                 answers.append(float(result.settlement.answers[0]))
                 gone += best not in left
                 wrong += int(result.settlement.wrong[0])
-            draws = np.random.default_rng(1).choice(answers, (1000, runs)).mean(axis=1)
+            draws = np.median(np.random.default_rng(1).choice(answers, (1000, runs)), axis=1)
             rows.append(
                 {
                     "judge": judge, "first": n, "ranges keep": len(found.top(n).possible), "runs": runs, "wrong": wrong,
-                    "votes": float(np.mean(answers)), "median": float(np.median(answers)),
+                    "votes": float(np.median(answers)), "not settled": sum(not np.isfinite(one) for one in answers),
                     "interval": [float(x) for x in np.quantile(draws, (0.025, 0.975))],
                     "people's best": names[best], "its rank": found.order.index(best) + 1, "left out": gone,
                     "left out, interval": interval(gone, runs), "seconds": time.process_time() - begun,
@@ -167,17 +172,15 @@ def page() -> None:
             f"{100 * row['position'] / row['experiments']:.1f} % |"
         )
     short = [
-        "| judge | first n | people's votes to a verdict, mean (95 % interval) | median | people's best left out | rank ranges keep |",
-        "|---|---|---|---|---|---|",
+        "| judge | first n | people's votes to a verdict, median (95 % interval) | people's best left out | rank ranges keep |",
+        "|---|---|---|---|---|",
     ]
     for row in known["shortlists"]:
         low, high = row["interval"]
         least, most = row["left out, interval"]
         gone = f"{100 * row['left out'] / row['runs']:.0f} % ({100 * least:.0f} % to {100 * most:.0f} %)"
         votes = f"{row['votes']:,.0f} ({low:,.0f} to {high:,.0f})"
-        short.append(
-            f"| {row['judge']} | {row['first']} | {votes} | {row['median']:,.0f} | {gone} | {row['ranges keep']} of 59 |"
-        )
+        short.append(f"| {row['judge']} | {row['first']} | {votes} | {gone} | {row['ranges keep']} of 59 |")
     text = PAGE.read_text(encoding="utf-8")
     for name, table in (("errors", lines), ("shortlists", short)):
         before, _, rest = text.partition(f"<!-- {name} -->\n")

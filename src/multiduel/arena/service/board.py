@@ -34,6 +34,7 @@ FOR_RATERS = (
         "options",
         "above",
         "ties",
+        "whom",
         "about",
         "exactly",
     ),
@@ -148,6 +149,7 @@ class Board:
     above: Annotated[Floats, "above[i][j]: answers that placed options[i] above options[j]."]
     ties: Floats
     deciders: Annotated[str, "Whose votes decide: people, judges, or all."]
+    whom: Annotated[str, "For whom the result holds, where the unit alone does not say it."]
     about: Annotated[str, "Which options the result is about, where a judge left them of more; else empty."]
     exactly: Annotated[str, "What holds for exactly these questions, where the questions are a sample; else empty."]
     kinds: Annotated[tuple[KindLine, ...], "What the other kinds of raters find, and all together; empty without judges."]
@@ -186,6 +188,7 @@ class Facts:
     raters: int
     tickets: int
     result: str
+    whom: str
     about: str
     exactly: str
     kinds: tuple[KindLine, ...]
@@ -210,6 +213,7 @@ def facts(state: State) -> Facts:
         len(state.raters),
         len(state.tickets),
         sentence(verdict, state.settings.question, decider_words(state)),
+        decider_words(state).removeprefix("for "),
         shortlist_words(state),
         exact_words(state, verdict),
         kind_lines(state),
@@ -260,6 +264,7 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         ids,
         *verdict.tally,
         known.settings.deciders,
+        known.whom,
         known.about,
         known.exactly,
         known.kinds,

@@ -51,7 +51,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
         "board": board,
         "name": board.name,
         "kind": KIND[board.kind],
-        "whom": WHOM[board.unit],
+        "whom": board.whom or WHOM[board.unit],
         "asked": ASKED[board.question],
         "sure": f"{100 * (1 - board.alpha):.4g} %",
         "still_in": [names[option] for option in board.still_in],
