@@ -29,9 +29,11 @@ KEY = "MULTIDUEL_ARENA_KEY"
 class WithDefault(TyperGroup):
     """``judge OPTIONS`` is ``judge run OPTIONS``."""
 
+    default = "run"
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
-            args = ["run", *args]
+            args = [self.default, *args]
         return super().parse_args(ctx, args)
 
 
