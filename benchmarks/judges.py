@@ -91,9 +91,7 @@ def errors() -> list[dict[str, Any]]:
         begun = time.process_time()
         seeds = range(EXPERIMENTS)
         with ProcessPoolExecutor(2) as pool:
-            found = list(
-                pool.map(experiment, seeds, [cases] * EXPERIMENTS, [unit] * EXPERIMENTS, [habits] * EXPERIMENTS, chunksize=50)
-            )
+            found = list(pool.map(partial(experiment, cases=cases, unit=unit, habits=habits), seeds, chunksize=50))
         wrong, effects = sum(one[0] for one in found), sum(one[1] for one in found)
         rows.append(
             {

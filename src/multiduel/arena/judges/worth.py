@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -241,11 +242,16 @@ def _one(
 
 
 def _placings(ticket: TicketRecord, placed: Floats) -> Iterable[tuple[Unit, int]]:
-    """For each pair that was judged: 1 if the option with the smaller index is above, -1, or 0."""
+    """For each pair that was judged: 1 if the one of its two options that lots made the first is above, -1, or 0.
+
+    If the option with the smaller index were the first, agreement by chance would depend on how the options are numbered.
+    """
     for a, i in enumerate(ticket.shown):
         for b in range(a + 1, len(ticket.shown)):
             j, value = ticket.shown[b], int(placed[a, b])
-            yield ((i, j, case_of(ticket.context)), value) if i < j else ((j, i, case_of(ticket.context)), -value)
+            unit = (min(i, j), max(i, j), case_of(ticket.context))
+            sign = 1 if (zlib.crc32(repr(unit).encode()) & 1) == (i < j) else -1
+            yield unit, sign * value
 
 
 def _people(state: State) -> dict[Unit, list[int]]:
@@ -257,7 +263,7 @@ def _people(state: State) -> dict[Unit, list[int]]:
                 if ticket.vote is not None and ticket.vote.says:
                     wins = spoken(ticket.vote.ballot, len(ticket.shown))
                     judged = (wins + wins.T) > 0
-                    for unit, value in _placings(ticket, np.where(judged, np.sign(wins - wins.T), 9)):
+                    for unit, value in _placings(ticket, np.where(judged, np.sign(wins - wins.T), 9.0)):
                         if abs(value) != 9:
                             found[unit].append(value)
     return found
