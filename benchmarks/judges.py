@@ -37,10 +37,10 @@ FILE, PAGE = HERE / "judges.json", HERE.parent / "docs" / "judges.md"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 K, VOTES, EXPERIMENTS = 2, 100, 1000  # two options: with more, verdicts need more evidence
 JUDGES = {  # cases, unit, and how the judge errs
-    "clean": (200, "case", {}),
-    "30 % by position": (200, "case", {"position": 0.3}),
-    "by length as much as by quality": (200, "case", {"length": 1.0}),
-    "30 % of answers at random": (200, "case", {"random": 0.3}),
+    "clean": (120, "case", {}),
+    "30 % by position": (120, "case", {"position": 0.3}),
+    "by length as much as by quality": (120, "case", {"length": 1.0}),
+    "30 % of answers at random": (120, "case", {"random": 0.3}),
     "13 questions, by case": (13, "case", {}),
     "13 questions, by answer": (13, "answer", {}),
 }

@@ -130,7 +130,6 @@ def run(
 ) -> None:
     """Compare the options of a file, adaptively, until the verdict, the budget or Ctrl-C. Run again, it goes on."""
     from multiduel.arena.judges.judging import judge as decide
-    from multiduel.arena.judges.loop import WHY
 
     kept = file or options.with_suffix(".judge.db")
     out = page or options.with_suffix(".judge.html")
@@ -158,8 +157,6 @@ def run(
     print(done)
     _write_page(kept, done.arena, out, price)
     print(f"Wrote {out}. Kept in {kept} and {kept}.calls.")
-    if done.stop == "interrupted":
-        print(WHY["interrupted"], file=sys.stderr)
 
 
 def _write_page(file: Path, arena: str, out: Path, price: str | None) -> None:

@@ -30,7 +30,7 @@ from multiduel.inference import Tally, Votes, standings, verdict
 from multiduel.inference.shares import Share, share_interval
 from multiduel.inference.words import percent, sentence
 
-STRONG = 0.75  # of the lower end: a judge that prefers a position so often decides by it
+STRONG = 0.7  # of the lower end: a judge that prefers a position so often decides by it
 MOST_TEXTS = 5  # of skips that are shown
 LISTS = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
 

@@ -107,18 +107,23 @@ def _new_on(state: State, rater: RaterRecord | None, i: int, j: int, case: int) 
 def _new_slate(
     state: State, rater: RaterRecord | None, arms: tuple[int, ...], number: int
 ) -> tuple[tuple[int, ...], int | None, bool]:
-    """The policy's slate, on a context where most of its pairs are new, of those the one that the rater has seen least; or, where
-    none is new, the first of its options that can meets others on a context where they are. Returns (slate, context, the
-    policy's own)."""
-    cases = shuffled(state.seed, number, "context", range(max(1, len(state.contexts))))
+    """The policy's slate, on the context that the rater has seen least of those where most of its pairs are new; or, where none
+    is new, the first of its options that can meets others on a context where they are. Returns (slate, context, the policy's
+    own)."""
     seen = rater.contexts if rater else {}
+    cases = sorted(shuffled(state.seed, number, "context", range(max(1, len(state.contexts)))), key=lambda c: seen.get(c, 0))
 
     def found(slate: tuple[int, ...], case: int, own: bool) -> tuple[tuple[int, ...], int | None, bool]:
         return slate, case if state.contexts else None, own
 
-    new = {c: sum(_new_on(state, rater, i, j, c) for i in arms for j in arms if i < j) for c in cases}
-    best = max(cases, key=lambda c: (new[c], -seen.get(c, 0)))
-    if new[best]:
+    most, best, pairs = 0, cases[0], [(i, j) for i in arms for j in arms if i < j]
+    for case in cases:
+        new = sum(_new_on(state, rater, i, j, case) for i, j in pairs)
+        if new > most:
+            most, best = new, case
+        if new == len(pairs):
+            break
+    if most:
         return found(arms, best, True)
     here = state.present
     for i in (*arms, *shuffled(state.seed, number, "unseen", here)):
