@@ -1,6 +1,6 @@
 """Judges, measured: how often their verdicts are wrong, and what shortlists save people.
 
-    python benchmarks/judges.py measure [errors] [shortlists]     writes benchmarks/judges.json
+    python benchmarks/judges.py measure [errors[:JUDGE]] [shortlists]     writes benchmarks/judges.json
     python benchmarks/judges.py page                              writes the tables into docs/judges.md
 
 Errors: arenas without a file (the same code decides commands), all options alike in the population of questions, so that every
@@ -85,10 +85,13 @@ def interval(times: int, of: int) -> tuple[float, float]:
     return float((middle - wide) / (1 + z * z / of)), float((middle + wide) / (1 + z * z / of))
 
 
-def errors() -> list[dict[str, Any]]:
+def errors(only: str = "") -> list[dict[str, Any]]:
+    """Measure all judges, or those whose name contains ``only``; the others' rows stay as they are in the file."""
     rows = []
     for name, (cases, unit, habits) in JUDGES.items():
-        begun = time.process_time()
+        if only not in name:
+            continue
+        begun = time.perf_counter()
         seeds = range(EXPERIMENTS)
         with ProcessPoolExecutor(2) as pool:
             found = list(pool.map(partial(experiment, cases=cases, unit=unit, habits=habits), seeds, chunksize=50))
@@ -97,11 +100,13 @@ def errors() -> list[dict[str, Any]]:
             {
                 "judge": name, "cases": cases, "unit": unit, "experiments": EXPERIMENTS, "wrong": wrong,
                 "interval": interval(wrong, EXPERIMENTS), "position": effects,
-                "votes": float(np.mean([one[2] for one in found])), "seconds": time.process_time() - begun,
+                "votes": float(np.mean([one[2] for one in found])), "seconds": time.perf_counter() - begun,
             }
         )  # fmt: skip
         print(rows[-1], flush=True)
-    return rows
+    known = json.loads(FILE.read_text()).get("errors", []) if FILE.exists() else []
+    table = {row["judge"]: row for row in (*known, *rows)}
+    return [table[name] for name in JUDGES if name in table]
 
 
 def gpt_votes(file: Path, names: list[str]) -> Votes:
@@ -193,8 +198,9 @@ def main(words: list[str]) -> None:
         page()
         return
     for name in words[1:] or ["errors", "shortlists"]:
-        found = {"errors": errors, "shortlists": shortlists}[name]()
-        known = (json.loads(FILE.read_text()) if FILE.exists() else {}) | {name: found}
+        what, _, only = name.partition(":")
+        found = shortlists() if what == "shortlists" else errors(only)
+        known = (json.loads(FILE.read_text()) if FILE.exists() else {}) | {what: found}
         FILE.write_text(json.dumps(known, indent=1) + "\n")
 
 

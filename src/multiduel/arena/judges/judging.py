@@ -32,7 +32,12 @@ MOST_LABEL = 200
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judged:
-    """What judges found, and what they are worth. Print it: it is sentences."""
+    """What judges found, and what they are worth. Print it: it is sentences.
+
+    >>> found = judge({"tea": "2", "coffee": "1"}, judge=lambda question: question.contents.index("2"))
+    >>> found.board.exactly
+    "On exactly this question, 'tea' was placed above each other option more often than below."
+    """
 
     board: Board
     worth: Worth
@@ -212,4 +217,4 @@ def label_of(judges: Sequence[Judge]) -> str:
 
 
 def _title(judges: Sequence[Judge]) -> str:
-    return f"judged by {label_of(judges)}"[:MOST_LABEL]
+    return f"Judged by {label_of(judges)}"[:MOST_LABEL]

@@ -45,7 +45,11 @@ def judge_page(service: Service, arena: str, worth: Worth, price: Price | None =
     blocks: list[Block] = [Heading(board.name, 1)]
     blocks += [Callout(text, False) for text in worth.warnings]
     blocks.append(Callout(board.sentence, board.settled))
-    blocks += [Text(text) for text in (board.exactly, board.about, "" if board.settled else board.forecast) if text]
+    blocks += [
+        Text(text)
+        for text in (board.exactly, board.about, "" if board.settled else f"More votes needed: {board.forecast}.")
+        if text
+    ]
     blocks += [Text(f"What {line.kind} find: {line.sentence}") for line in board.kinds]
     blocks += [Heading("Standings"), _standings(service, arena, board)]
     for one in worth.judges:
