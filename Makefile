@@ -14,6 +14,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+# The site is made in the development environment if there is one, else in one of its own: an environment in .venv that is
+# somebody's own stays as it is.
+DOCS_BIN := $(if $(wildcard $(READY)),$(BIN),.venv-docs/bin)
+DOCS_READY := $(if $(wildcard $(READY)),$(READY),.venv-docs/ready)
 
 .PHONY: install paper check test torture lint bench docs docs-serve figures release clean
 
@@ -22,6 +26,11 @@ install: $(READY)
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+.venv-docs/ready: pyproject.toml constraints.txt
+	test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[lab,cluster,arena,docs]'
 	touch $@
 
 paper: $(READY)
@@ -50,12 +59,12 @@ lint: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/bench.py
 
-docs: $(READY)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+docs: $(DOCS_READY)
+	NO_MKDOCS_2_WARNING=1 $(DOCS_BIN)/mkdocs build --strict --quiet
 	@echo "The site is in site/: open site/index.html."
 
-docs-serve: $(READY)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+docs-serve: $(DOCS_READY)
+	NO_MKDOCS_2_WARNING=1 $(DOCS_BIN)/mkdocs serve
 
 figures: $(READY)
 	$(BIN)/python docs/scripts/figures.py
@@ -72,5 +81,5 @@ release: $(READY) lint docs
 	$(BIN)/python tools/release.py
 
 clean:
-	rm -rf .venv results site dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-docs results site dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from multiduel.engine.simulation.result import mean_interval
-from multiduel.lab.statistics import estimate, ratio, variance
+from multiduel.engine.simulation.statistics import estimate, ratio, variance
 
 RUNS = (20, 50)
 LAWS = {  # law -> (draws, mean)

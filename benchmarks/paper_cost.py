@@ -1,4 +1,4 @@
-"""CPU seconds that each algorithm of the paper costs at full size, in its panels and in the readings; one thread, compiled.
+"""CPU seconds that each algorithm of the paper costs at full size, in panels and interpretations; one thread, compiled.
 
     python benchmarks/paper_cost.py [--runs 3] [--only btm,savage] [--out FILE.json] [--before FILE.json]
     NUMBA_CACHE_DIR=an-empty-folder python benchmarks/paper_cost.py --compiling      # compile, and play nothing
@@ -66,9 +66,9 @@ def in_panels(places: dict[str, float]) -> float:
 
 
 def show(table: dict[str, dict[str, float]], before: dict[str, dict[str, float]] | None) -> None:
-    """Rows of Markdown: seconds in the panels, in the readings, and in all."""
+    """Rows of Markdown: seconds in the panels, in the interpretations, and in all."""
     columns = [before, table] if before else [table]
-    print(f"| algorithm | {' | '.join(f'panels{when} | readings{when}' for when in (' before', ' now')[-len(columns) :])} |")
+    print(f"| algorithm | {' | '.join(f'panels{when} | others{when}' for when in (' before', ' now')[-len(columns) :])} |")
     print(f"|---|{'---:|---:|' * len(columns)}")
     policies = {policy for column in columns for policy in column}
     for policy in sorted(policies, key=lambda name: -sum(columns[0].get(name, {}).values())):

@@ -66,14 +66,14 @@ def pages(house: House, made: dict[str, str]) -> dict[str, Any]:
         page.locator("#pasted").fill(
             "- Compare, then decide.\n- Fewer votes, surer winners.\n- The best of many.\n- Ask people, not scores."
         )
-        page.get_by_text("Look at them").click()
+        page.get_by_role("button", name="Preview").click()
         page.locator("#slate_size-why").wait_for()
 
     def check(page: Page) -> None:
         page.locator("#written").fill(
             "id,shown,rank,rater\n1,formal|cheerful,cheerful>formal,Mia\n2,formal|nothing,formal>nothing,Mia\n"
         )
-        page.get_by_text("Check it").click()
+        page.get_by_role("button", name="Preview").click()
         page.locator("#report").wait_for()
 
     def sheets(page: Page) -> None:
@@ -82,7 +82,7 @@ def pages(house: House, made: dict[str, str]) -> dict[str, Any]:
         page.locator(".sheet").first.wait_for()
 
     def link(page: Page) -> None:
-        page.get_by_role("button", name="New open link").first.click()
+        page.get_by_role("button", name="New shared link").first.click()
         page.locator(".qr").wait_for()
 
     many = f"/own/{made['many']}"
@@ -95,6 +95,7 @@ def pages(house: House, made: dict[str, str]) -> dict[str, Any]:
         "board-3": ("owner", made["few"], f"/own/{made['few']}/board", None),
         "board": ("owner", made["many"], f"{many}/board", None),
         "board-decided": ("owner", made["decided"], f"/own/{made['decided']}/board", None),
+        "report": ("owner", made["decided"], f"/own/{made['decided']}/report", None),
         "arenas": ("server", "", "/own", None),
         "new": ("server", "", "/own/new", paste),
         "overview": ("owner", made["many"], many, None),

@@ -26,6 +26,4 @@ for _ in range(400):
         policy.tell(slate, md.ranking(judge(slate.arms)))
 
 print(f"After {policy.round} rounds, use '{PROMPTS[policy.recommend()]}'.\n")
-for line in policy.leaderboard():
-    share = f"{line.win_rate:4.0%} of the others beaten in {line.answers:3} answers, surely {line.low:4.0%} to {line.high:4.0%}"
-    print(f"{PROMPTS[line.arm]:14} {share}{'  <- recommended' if line.recommended else ''}")
+print(policy.standings(names=PROMPTS))

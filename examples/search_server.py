@@ -161,11 +161,11 @@ class Experiment:
 
     def standings(self) -> list[str]:
         with self.lock:
-            lines = self.policy.leaderboard()
+            found, best = self.policy.standings(), self.policy.recommend()
         return [
-            f"{RANKERS[line.arm].__name__}: {line.win_rate:.2f} in {line.answers} answers"
-            + (" (best so far)" if line.recommended else "")
-            for line in lines
+            f"{RANKERS[line.option].__name__}: {'-' if line.comparisons == 0 else format(line.won, '.2f')} of "
+            f"{line.comparisons:.0f} comparisons won" + (" (best so far)" if line.option == best else "")
+            for line in found.lines
         ]
 
     def report(self) -> str:

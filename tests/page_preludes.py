@@ -78,4 +78,35 @@ from multiduel.cli import app
 assert CliRunner().invoke(app, ["run", "examples/my_experiment.toml", "--quick"]).exit_code == 0
 """
 
-BEFORE: dict[str, str] = {"CONTRIBUTING.md": SKELETON, "docs/lab.md": LAB, "docs/arena.md": ARENA, "docs/rankers.md": RANKERS}
+VOTES = """
+import csv
+with open("votes.csv", "w", newline="") as file:
+    csv.writer(file).writerows([["model_a", "model_b", "winner"], ["tea", "milk", "tea"], ["milk", "water", "tie"]])
+"""
+
+LLMFAO = """
+import csv, json, random
+luck = random.Random(0)
+names = ["GPT 4", "command", "Claude v1", "Alpaca (7B)", "GPT 3.5 Turbo", "Dolly v2 (3B)"]
+for judge, votes in (("crowd", 600), ("gpt4-crowd", 150), ("gpt3-crowd", 150)):
+    with open(f"{judge}-comparisons.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "prompt", "model_x", "model_y", "worker", "winner", "left", "right"])
+        for k in range(votes):
+            a, b = luck.sample(range(6), 2)
+            writer.writerow([k, k % 13, a, b, k % 40, luck.choice(["left", "right", "tie"]), names[a], names[b]])
+with open("results.jsonl", "w") as file:
+    for model, name in enumerate(names):
+        for prompt in range(13):
+            words = "# Title\\n" * luck.randrange(3) + "- item\\n" * luck.randrange(4) + "word " * luck.randrange(1, 90)
+            file.write(json.dumps({"model": model, "prompt": prompt, "name": name, "result": words}) + "\\n")
+"""
+
+BEFORE: dict[str, str] = {
+    "CONTRIBUTING.md": SKELETON,
+    "docs/lab.md": LAB,
+    "docs/arena.md": ARENA,
+    "docs/rankers.md": RANKERS,
+    "docs/votes.md": VOTES,
+    "docs/guides/leaderboard.md": LLMFAO,
+}

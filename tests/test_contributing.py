@@ -49,8 +49,8 @@ def write_oracle(root: Path) -> None:
 
 
 def add_citation(root: Path) -> None:
-    paper = "Nobody. On Steps. ICML 2031."
-    edit(root / "src/multiduel/policies/citations.py", '    "none"', f'    "nobody2031": "{paper}",\n    "none"')
+    paper = 'Paper("Nora Nobody", "On Steps", "ICML", 2031, _icml("48th"))'
+    edit(root / "src/multiduel/policies/citations.py", "PAPERS = {\n", f'PAPERS = {{\n    "nobody2031": {paper},\n')
 
 
 def add_to_all(root: Path) -> None:

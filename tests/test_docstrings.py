@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import multiduel as md
-from multiduel.arena import Client
+from multiduel import arena, inference, problems
 
 # First words of a noun phrase or a clause: a function's first line is an imperative sentence.
 NOT_IMPERATIVE = re.compile(
@@ -25,7 +25,13 @@ def public() -> Iterator[tuple[str, Any, bool]]:
     named = [(name, getattr(md, name)) for name in md.__all__]
     named += [(f"theory.{name}", getattr(md.theory, name)) for name in md.theory.__all__]
     named += [(f"rankers.{name}", getattr(md.rankers, name)) for name in md.rankers.__all__]
-    for name, value in [*named, ("arena.Client", Client)]:
+    for package in (md.authoring, arena, inference, problems):
+        named += [(f"{package.__name__.partition('.')[2]}.{name}", getattr(package, name)) for name in package.__all__]
+    seen: set[int] = set()  # a name may be found in two packages
+    for name, value in named:
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
         if inspect.isclass(value) and value.__module__.startswith("multiduel."):
             yield name, value, False
             for method, member in vars(value).items():

@@ -59,6 +59,9 @@ def test_readme_is_a_front_door():
         ("due_duel", "tables", "due-duel"),
         ("arena", "page", "arena"),
         ("judges", "page", "judges"),
+        ("batches", "page", "votes"),
+        ("votes", "page", "votes"),
+        ("llmfao", "page", "guides/leaderboard"),
     ],
 )
 def test_tables_are_those_of_the_result_files(script, command, page):

@@ -19,12 +19,13 @@ import matplotlib as mpl
 
 import multiduel as md
 from multiduel.display.regret_figures import STYLE, UNDATED
+from multiduel.engine.simulation.contexts import parse_problem
 from multiduel.policies import ALL
 from multiduel.problems import Problem, parse
 
 FIGURES = Path(__file__).resolve().parents[1] / "figures"
 RESULTS = FIGURES / "results.json"
-YARDSTICK = "rmed1"
+YARDSTICK, CONTEXTUAL_YARDSTICK = "rmed1", "colstim"
 
 
 class Line(NamedTuple):
@@ -43,6 +44,7 @@ class Plan(NamedTuple):
     lines: tuple[Line, ...]
     runs: int = 20
     size: str = "double"
+    answers: str = "coins"
 
 
 PLANS = {
@@ -61,6 +63,9 @@ def policy_plan(name: str) -> Plan:
     lines = [Line(f"{name}, m = 2" if spec.slate == "any" else name, name, 2)]
     if spec.slate == "any":
         lines.append(Line(f"{name}, m = 4", name, 4))
+    if spec.contextual:  # judges rank what they are shown, so that slates of more than two are read as they are by default
+        rival = CONTEXTUAL_YARDSTICK if name != CONTEXTUAL_YARDSTICK else "max-pair-ucb"
+        return Plan("contexts", 10, 20_000, (*lines, Line(rival, rival, 2, True)), answers="rankings")
     rival = YARDSTICK if name != YARDSTICK else "dts"
     return Plan("synthetic", 10, 100_000, (*lines, Line(rival, rival, 2, True)), size="double")
 
@@ -73,7 +78,7 @@ def plans() -> Iterator[tuple[str, Plan]]:
 
 def play(name: str, plan: Plan) -> dict[str, Any]:
     """Play it, draw it, and return its numbers."""
-    problem = parse(plan.problem, n_arms=plan.arms)
+    problem = parse_problem(plan.problem, n_arms=plan.arms, answers=plan.answers)
     options: dict[str, Any] = {"horizon": plan.horizon, "runs": plan.runs, "seed": 0, "checkpoints": 60, "threads": 1}
     results = md.Results(md.simulate(line.policy, problem, slate_size=line.slate_size, **options) for line in plan.lines)
     figure = results.plot(

@@ -15,6 +15,8 @@ from multiduel.kernels.contract import PolicySpec
 from multiduel.policies import ALL
 from multiduel.policies.citations import bibtex, cited
 
+FEATURES = ("none", "fixed, or none", "others in every round, fixed, or none: see [options with features](../contexts.md)")
+
 
 def page_name(spec: PolicySpec) -> str:
     return f"policies/{spec.name.replace('+', '-plus')}.md"
@@ -50,6 +52,7 @@ def policy_page(spec: PolicySpec, played: dict[str, Any] | None) -> str:
         ("paper", cited(spec.cite)),
         ("slate", "two arms" if spec.slate == "two" else "any number of arms, at most `slate_size`"),
         ("horizon", "any: it never needs to know" if spec.anytime else "must be known in advance"),
+        ("features of options", FEATURES[spec.features + spec.contextual]),
         ("assumes", spec.assumes),
         ("regret", spec.regret),
         ("learns from comparisons that it did not ask for", "yes" if spec.observes else f"no: {spec.blind}"),

@@ -38,12 +38,14 @@ TOP = {
 
 # Modules of the Python reference beside the names of ``multiduel`` itself, which are listed by what they are for.
 API = {
-    "Ask and tell": ("make", "restore", "Policy", "Slate", "Standing", "Outcome", "best", "worst", "ranking", "duels", "tie"),
+    "Ask and tell": ("make", "restore", "Policy", "Slate", "Outcome", "best", "worst", "ranking", "duels", "tie"),
     "Simulate": ("simulate", "Result", "Results", "Rankings", "catalogue", "suggest", "Suggestion", "register", "BadInput"),
     "Problems": (
         *("Problem", "instance", "synthetic", "random_utilities", "bradley_terry", "random_tournament", "cyclic", "from_matrix"),
         *("from_utilities", "read_csv", "EstimatedProblem"),
     ),
+    "Votes": ("read_votes", "Votes", "standings", "Standings", "next_slates", "NextSlates"),
+    "Options with features": ("contexts", "context_arms", "random_contexts", "ContextProblem"),
     "Verdicts": ("verdict", "Verdict", "forecast", "Forecast", "Tally", "estimate"),
 }
 MODULES = {

@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 # Loaded on first use, so that `import multiduel` and `multiduel --help` need neither Numba nor SciPy.
 _HOMES = {
     "multiduel.engine.session.policy": ("Policy", "make", "restore"),
-    "multiduel.engine.session.slates": ("Slate", "Standing"),
+    "multiduel.engine.session.slates": ("Slate",),
     "multiduel.engine.session.outcomes": ("Outcome", "best", "duels", "ranking", "tie", "worst"),
     "multiduel.engine.registry.registry": ("register",),
     "multiduel.engine.registry.catalogue": ("catalogue",),
@@ -27,23 +27,29 @@ _HOMES = {
     "multiduel.engine.registry.suggest": ("Suggestion", "suggest"),
     "multiduel.engine.registry.estimates": ("estimate",),
     "multiduel.engine.simulation.rankings": ("Rankings",),
-    "multiduel.inference": ("Forecast", "Standings", "Tally", "Verdict", "Votes", "forecast", "standings", "verdict"),
     "multiduel.arena.judges.judging": ("Judged", "judge"),
+    "multiduel.engine.standings": ("Standings", "standings"),
+    "multiduel.inference": ("Forecast", "Tally", "Verdict", "Votes", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
     "multiduel.problems": (
-        *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities", "random_tournament"),
-        *("instance", "random_utilities", "read_csv", "synthetic"),
+        *("EstimatedProblem", "Problem", "bradley_terry", "cyclic", "from_matrix", "from_utilities"),
+        *("random_tournament", "instance", "random_utilities", "read_csv", "synthetic"),
     ),
+    "multiduel.votes.next_slates": ("NextSlates", "next_slates"),
+    "multiduel.votes.reader": ("read_votes",),
+    "multiduel.engine.simulation.contexts": ("ContextProblem", "context_arms", "contexts", "random_contexts"),
+    "multiduel.lab.sweeps": ("read_results",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "EstimatedProblem", "Forecast", "Judged", "Outcome", "Policy", "Problem", "Rankings", "Result", "Results",
-    "Slate", "Standing", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best",
-    "bradley_terry", "catalogue", "checks", "cyclic", "duels", "estimate", "forecast", "from_matrix", "from_utilities",
-    "instance", "judge", "make", "policies", "random_tournament", "random_utilities", "rankers", "ranking", "read_csv",
-    "register", "restore", "simulate", "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
+    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "Judged", "NextSlates", "Outcome", "Policy", "Problem",
+    "Rankings", "Result", "Results", "Slate", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__",
+    "authoring", "best", "bradley_terry", "catalogue", "checks", "context_arms", "contexts", "cyclic", "duels", "estimate",
+    "forecast", "from_matrix", "from_utilities", "instance", "judge", "make", "next_slates", "policies", "random_contexts",
+    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "read_results", "read_votes", "register",
+    "restore", "simulate", "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -59,12 +65,15 @@ if TYPE_CHECKING:
     from multiduel.engine.registry.suggest import Suggestion, suggest
     from multiduel.engine.session.outcomes import Outcome, best, duels, ranking, tie, worst
     from multiduel.engine.session.policy import Policy, make, restore
-    from multiduel.engine.session.slates import Slate, Standing
+    from multiduel.engine.session.slates import Slate
+    from multiduel.engine.simulation.contexts import ContextProblem, context_arms, contexts, random_contexts
     from multiduel.engine.simulation.rankings import Rankings
     from multiduel.engine.simulation.result import Result, Results
     from multiduel.engine.simulation.simulate import simulate
-    from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, standings, verdict
+    from multiduel.engine.standings import Standings, standings
+    from multiduel.inference import Forecast, Tally, Verdict, Votes, forecast, verdict
     from multiduel.inputs import BadInput
+    from multiduel.lab.sweeps import read_results
     from multiduel.problems import (
         EstimatedProblem,
         Problem,
@@ -78,6 +87,8 @@ if TYPE_CHECKING:
         read_csv,
         synthetic,
     )
+    from multiduel.votes.next_slates import NextSlates, next_slates
+    from multiduel.votes.reader import read_votes
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@
 =============  ==================================================================================================
 the card       ``PolicySpec``, ``Parameter``, ``MachineSpec``
 to implement   ``@implement(Params)`` on functions named ``init``, ``ask``, ``tell``, ``recommend``, ``valid``; if need be
-               ``seats``, ``use_features``
+               ``seats``, ``use_features``; ``see`` for features that change from round to round
 helpers        ``kernel`` marks a function of your own that ``ask`` and ``tell`` call
 draws          ``uniform``, ``below``, ``normal``, ``gamma``, ``beta``, ``binomial`` from the stream ``rng``
 choices        ``argmax``, ``argmin``, ``largest`` (ties at random), ``draw_distinct``, ``random_order``, ``seat``,
@@ -38,6 +38,7 @@ from multiduel.kernels.contract import (
     init,
     recommend,
     seats,
+    see,
     tell,
     use_features,
     valid,
@@ -60,6 +61,6 @@ __all__ = [
     "FOREVER", "Floats", "Ints", "MachineSpec", "Parameter", "PolicySpec", "Stream", "additional_feedback", "advance",
     "allocate", "answer", "argmax", "argmin", "ask", "below", "beta", "binomial", "draw_distinct", "feedback", "gamma",
     "hold", "implement", "init", "kernel", "kl", "kl_lower", "kl_upper", "largest", "most_winning", "normal", "quiet_rounds",
-    "quiet_through", "random_order", "recommend", "renew", "reset", "seat", "seats", "share_won", "stopped", "tell",
+    "quiet_through", "random_order", "recommend", "renew", "reset", "seat", "seats", "see", "share_won", "stopped", "tell",
     "uniform", "use_features", "valid", "validity",
 ]  # fmt: skip

@@ -28,4 +28,4 @@ def test_conformance(policy, check):
 
 def test_every_registered_policy_is_checked():
     assert len({spec.name for spec in ALL}) == len(ALL) >= 5
-    assert len(checks.CHECKS) == 15
+    assert len(checks.CHECKS) == 16

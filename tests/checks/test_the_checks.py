@@ -11,6 +11,7 @@ from multiduel.checks import plain
 from multiduel.engine.registry.registry import POLICIES
 from multiduel.engine.session.policy import Policy
 from multiduel.kernels.compiler.dispatch import JIT
+from multiduel.policies import uniform
 from tests.checks.sabotaged import EXPLORE, FAULTS, SPEC
 from tests.naive.stream import NaiveStream
 
@@ -110,10 +111,12 @@ def test_a_wrong_oracle_is_caught():
     assert "round 123" in finding.reason
 
 
-def test_a_missing_oracle_is_a_failure():
+def test_a_missing_oracle_is_a_failure_of_ours_and_skipped_of_others():
     finding = checks.run("naive-oracle", SPEC.name)
-    assert finding.status == "failed"
-    assert "No oracle" in finding.reason
+    assert finding.status == "skipped" and finding.ok
+    assert "No oracle" in finding.reason and "would show that the kernel plays what the paper says" in finding.reason
+    ours = checks.run("naive-oracle", "uniform")
+    assert ours.status == "failed" and "No oracle" in ours.reason
 
 
 def test_a_boundary_that_learns_before_it_looks_is_caught(monkeypatch):
@@ -166,8 +169,14 @@ def test_an_incomplete_header_is_caught(monkeypatch, part):
         kept = [line for line in lines if not line.startswith(part)]
     monkeypatch.setattr(sabotaged, "__doc__", "\n".join(kept))
     finding = checks.run("header", SPEC.name)
-    assert finding.status == "failed"
+    assert finding.status == "skipped" and finding.ok, "of a plug-in policy it is said, and no failure"
     assert part.split()[0] in finding.reason or "listing" in finding.reason
+    assert "would tell a reader" in finding.reason
+    monkeypatch.setattr(uniform, "__doc__", "\n".join(kept))
+    ours = checks.run("header", "uniform")
+    assert ours.status == "failed" and ours.reason in finding.reason.replace(
+        "tests.checks.sabotaged", "multiduel.policies.uniform"
+    )
 
 
 def test_declared_exceptions_must_be_needed(monkeypatch):

@@ -56,7 +56,7 @@ def create(*args: str) -> str:
 def test_an_arena_from_a_file_to_a_verdict_in_words(here):
     arena = create("--seed", "1")
     assert "greetings" in good("list") and arena in good("list")
-    assert "Votes: 0, set aside: 0. Raters: 0." in good("board")
+    assert "Votes: 0, excluded: 0. Raters: 0." in good("board")
     good("sheets", "4", "--out", "sheets.csv")
     sheets = Path("sheets.csv").read_bytes().decode()
     assert sheets.count("\r\n") == 5 and "mild" not in sheets and "Good morning." in sheets
@@ -64,11 +64,11 @@ def test_an_arena_from_a_file_to_a_verdict_in_words(here):
     assert "4 new" in good("votes", "filled.csv", "--dry-run") and "Votes: 0," in good("board")
     assert "Entered." in good("votes", "filled.csv") and "0 new, 4 known already" in good("votes", "filled.csv")
     board = good("board", arena)
-    assert "Votes: 4, set aside: 0. Raters: 1." in board and "too early to say" in board
+    assert "Votes: 4, excluded: 0. Raters: 1." in board and "too early to say" in board
     assert json.loads(good("board", "greetings", "--json"))["answers"] == 4
     assert "Ada" in good("raters")
     good("raters", "--quarantine", "Ada", "--reason", "a test")
-    assert "4 votes are set aside" in good("board") and "quarantine" in good("raters")
+    assert "4 votes are excluded" in good("board") and "quarantine" in good("raters")
     good("raters", "--release", "Ada")
     assert "Votes: 4," in good("board")
     assert "Verified." in good("verify")
@@ -239,4 +239,4 @@ def test_a_server_that_really_runs(here):
         server.send_signal(signal.SIGTERM)
         _, said = server.communicate(timeout=60)
     assert server.returncode in (0, -signal.SIGTERM) and "Traceback" not in said
-    assert "Votes: 3, set aside: 0. Raters: 1." in good("board") and "Verified." in good("verify")
+    assert "Votes: 3, excluded: 0. Raters: 1." in good("board") and "Verified." in good("verify")

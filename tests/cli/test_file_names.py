@@ -23,6 +23,17 @@ COMMANDS = (
     "rankers import {} --out log.jsonl",
     "rankers import P.csv --out {}/no/x",
     "rankers export {} --out log.parquet",
+    "rank {}",
+    "rank {}.parquet",
+    "rank V.csv --style {}",
+    "rank V.csv --html {}/no/x",
+    "rank V.csv --latex {}/no/x",
+    "rank V.csv --json {}/no/x",
+    "rank V.csv --plot {}/no/x.svg",
+    "next {}",
+    "next V.csv {}",
+    "next V.csv --out {}/no/x.csv",
+    "next V.csv --out {}",
     "arena list --db {}",
     "arena board --db {}",
     "arena import {} --db b.db",
@@ -35,6 +46,7 @@ COMMANDS = (
 def test_a_bad_file_name_is_a_sentence(command, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "P.csv").write_text("a,b\n0.5,0.6\n0.4,0.5\n")
+    (tmp_path / "V.csv").write_text("model_a,model_b,winner\nx,y,x\n")
     (tmp_path / "folder").mkdir()
     done = CliRunner().invoke(app, [word.replace("{}", name) for word in command.split(" ")])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception

@@ -315,10 +315,11 @@ def test_lines_are_thick_dashed_or_have_a_marker_at_each_point():
 
 def test_a_legend_has_each_name_once_the_highest_end_first():
     high, low = curve("high", [1, 9, 90], "btm"), curve("low", [1, 2, 3], runs=2)
-    figure = small_multiples([Subplot([low, high], "one"), Subplot([high, low], "two")], legend="mean of 3 runs")
+    both = [Subplot([low, high], "one"), Subplot([high, low], "two")]
+    figure = small_multiples(both, legend="outside", legend_title="mean of 3 runs")
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["high", "low (2 runs)"]
-    assert legend.get_title().get_text() == "from the highest end to the lowest, column by column; mean of 3 runs"
+    assert legend.get_title().get_text() == "mean of 3 runs"
     assert not any(axes.texts for axes in figure.axes), "no names at the lines' ends"
     first, second = legend.get_lines()
     drawn = figure.axes[0].lines

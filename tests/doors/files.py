@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import csv
 import json
 import secrets
 import sqlite3
@@ -45,6 +46,7 @@ from multiduel.arena.service import snapshots
 from multiduel.cli import app
 from multiduel.lab import experiment, parts, provenance, results, runner
 from multiduel.rankers.replay import replay as follow
+from multiduel.votes.styles import style_covariates
 from tests.arena.calling import Caller
 from tests.arena.play import options
 from tests.doors.traps import KINDS, planted
@@ -438,6 +440,51 @@ def ranker_logs(folder: Path, name: str) -> None:
         out.unlink(missing_ok=True)
 
 
+def voted_files(folder: Path, name: str) -> None:
+    """Every kind of file that ``md.read_votes`` reads, and contents for its styles: rank, next, standings."""
+    battle = {"model_a": "a", "model_b": "b", "winner": "a", "judge": "j", "question_id": "q", "language": "en", "tstamp": "1"}
+    slate = {"id": "1", "case": "c", "option_1": "a", "option_2": "b", "rater": "r", "answer": "a>b"}
+    rows = [battle, slate, {"ranking": "a>b", "rater": "r"}, {"1st": "a", "2nd": "b"}, {"i": "a", "j": "b", "wins": "3"}]
+    contents = {"option": "a", "case": "c", "content": "words"}
+    file, other, out = folder / "votes.jsonl", folder / "votes.csv", folder / "out.csv"
+    for row in rows:
+        for one in planted(row, name):
+            file.write_text(json.dumps(one) + "\n")
+            with other.open("w", newline="") as table:
+                writer = csv.writer(table)
+                writer.writerows([one.keys(), one.values()])
+            for path in (file, other):
+                tried(lambda path=path: md.next_slates(md.read_votes(path)).write(out))
+                tried(lambda path=path: md.standings(md.read_votes(path)).html())
+    for one in planted(contents, name):
+        tried(style_covariates, md.read_votes([slate]), [one])
+    for text in (f"{name}>b\n", f"3: a>{name}\n", f",{name},b\n{name},0,1\nb,2,0\n"):
+        (folder / "votes.txt").write_text(text)
+        tried(lambda: md.next_slates(md.read_votes(folder / "votes.txt")).write(out))
+    head = f"# FILE NAME: {name}\n# DATA TYPE: soi\n# ALTERNATIVE NAME 1: {name}\n# ALTERNATIVE NAME 2: b\n1: 1,2\n"
+    (folder / "votes.soi").write_text(head)
+    tried(md.read_votes, folder / "votes.soi")
+    for words in (
+        ("rank", file),
+        ("next", file),
+        ("rank", other),
+        ("next", folder / "votes.soi"),
+        ("rank", other, "--kind", name),
+    ):
+        command(*words)
+    for words in (("--column", f"winner={name}"), ("--outcome", f"{name}=first"), ("--by", name)):
+        command("rank", file, *words)
+    command("next", file, "--option", name, "--case", name, "--out", out)
+    events, texts = a_log(folder)
+    for log in policy_logs(events, name):
+        (folder / "arena.jsonl").write_text(text_of(log, texts))
+        tried(md.read_votes, folder / "arena.jsonl")
+    page = rankers.multileave([["a", "b", "c"], ["c", "b", "a"]], names=["old", "new"], length=3, seed=1)
+    for one in planted({"kind": "impression", "id": "1", "time": 1.0, "user": "u", "query": "q", "page": page}, name):
+        (folder / "clicks.jsonl").write_text(json.dumps(one) + "\n")
+        tried(md.read_votes, folder / "clicks.jsonl")
+
+
 FILES: dict[str, Callable[[Path, str], None]] = {
     "a log that was exported: verify, import, replay": exported_logs,
     "a journal: every read and command, the server's start": journals,
@@ -450,4 +497,5 @@ FILES: dict[str, Callable[[Path, str], None]] = {
     "other fields of an experiment": experiments,
     "files of problems": problem_files,
     "logs of rankers, tables, UBI": ranker_logs,
+    "votes of every kind: rank, next, standings": voted_files,
 }

@@ -65,6 +65,9 @@ FUNCTIONS = {  # function, arguments by position, options
     "random_utilities": (md.random_utilities, (3,), {}),
     "read_csv": (md.read_csv, ("nowhere.csv",), {}),
     "synthetic": (md.synthetic, (5,), {}),
+    "contexts": (md.contexts, ([[1.0, 2.0], [0.0, 1.0]],), {"n_arms": 3, "theta": [1.0, 0.5]}),
+    "context_arms": (md.context_arms, ([[1.0, 2.0], [0.0, 1.0]],), {"n_arms": 2, "utilities": [[1.0, 0.5], [0.0, 2.0]]}),
+    "random_contexts": (md.random_contexts, (3,), {"dimension": 2, "items": 20}),
 }
 
 

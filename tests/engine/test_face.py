@@ -90,7 +90,9 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
     assert np.allclose(table["average"][:6], results[0].regret[0])
     results.save(tmp_path / "r.csv")
     head, first, *rest = (tmp_path / "r.csv").read_text().splitlines()
-    assert head == "policy,run,round,average,strong,weak,slots" and first.startswith("uniform,0,1,") and len(rest) == 35
+    assert head == "label,policy,problem,slate_size,run,round,average,strong,weak,slots"
+    assert first.startswith('"uniform, m = 2",uniform,') or first.startswith("uniform,uniform,")
+    assert len(rest) == 35
     results[0].save(tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["policy"] == "uniform"
     pq = pytest.importorskip("pyarrow.parquet")
@@ -101,7 +103,7 @@ def test_columns_frames_and_files(results, tmp_path, monkeypatch):
     for library in ("pandas", "polars"):
         module = pytest.importorskip(library)
         table = results.to_frame(library)
-        assert isinstance(table, module.DataFrame) and list(table.columns) == head.split(",") and table.shape == (36, 7)
+        assert isinstance(table, module.DataFrame) and list(table.columns) == head.split(",") and table.shape == (36, 10)
         assert table["average"].to_numpy().tolist() == results.columns()["average"].tolist()
         assert set(table["policy"]) == {"uniform"} and table["run"].max() == 2
         read = module.read_csv(tmp_path / "r.csv")

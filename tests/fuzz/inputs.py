@@ -3,7 +3,7 @@
     python tests/fuzz/inputs.py --tries 3000             every kind; ends with 1 if anything failed
     python tests/fuzz/inputs.py --kind toml --number 17  one of them again, in this process
 
-Kinds: command lines, CSV matrices, LETOR files, TOML experiments, outcomes. Trial k of a kind is the same in every run.
+Kinds: command lines, CSV matrices, LETOR files, TOML experiments, outcomes, votes. Trial k of a kind is the same in every run.
 """
 
 from __future__ import annotations
@@ -82,6 +82,9 @@ COMMANDS = (
     "rankers matrix d.svm --out m.csv --clicks perfect --method team-draft --comparisons 9 --depth 3 --seed 1 --threads 1",
     "rankers live d.svm --matrix R.csv --policy uniform --horizon 9 --runs 1 --json live.json --seed 1 --clicks c.json",
     "run e.toml --out results --threads 1", "report results/e",
+    "rank V.csv --by rater --alpha 0.1 --top 2 --json - --column rater=judge --outcome a=first",
+    "rank V.csv --html out.html --latex out.tex --style c.csv --position --margin 0.1",
+    "next V.csv --slate-size 3 --number 4 --option d --case x --seed 1 --out out.csv",
 )  # fmt: skip
 
 
@@ -163,6 +166,50 @@ def toml_experiment(rng):
     experiments.quick(experiment)
 
 
+VOTES = {
+    "b.csv": "model_a,model_b,winner,judge,question_id,tstamp\na,b,model_a,x,1,5\nb,c,tie,y,2,6.5\nc,a,c,x,1,2026-01-01\n",
+    "semicolons.csv": "left;right;winner;count\na;b;left;2\nb;c;right;1\nc;a;tie (bothbad);3\n",
+    "b.jsonl": '{"model_a": "a", "model_b": "b", "winner": "a"}\n{"model_a": "b", "model_b": "c", "winner": "both_bad"}\n',
+    "r.txt": "3: a > b = c\nb>a\n",
+    "r.csv": "rater,shown,ranking,best\nx,a|b|c,a>b=c,\ny,a|b,,b\n",
+    "p.tsv": "1st\t2nd\t3rd\na\tb=c\t\nc\tb\ta\n",
+    "l.csv": "i,j,wins,losses,ties\na,b,5,2,0\nb,c,1,1,7\n",
+    "q.csv": ",a,b,c\na,0,5,3\nb,2,0,4\nc,1,0,0\n",
+    "s.csv": "id,case,option_1,option_2,option_3,rater,answer\n1,x,a,b,c,r,2>1=3\n2,y,c,a,,r,a\n3,y,c,a,b,r,\n",
+    "x.toi": "# DATA TYPE: toi\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n# ALTERNATIVE NAME 3: c\n3: 1,{2,3}\n",
+    "x.wmd": "# FILE NAME: x.wmd\n# DATA TYPE: wmd\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n1, 2, 7.0\n2, 1, 3\n",
+    "old.soc": "3\n1,a\n2,b\n3,c\n5,5,2\n3,1,2,3\n2,3,2,1\n",
+}
+
+
+def votes_file(rng):
+    """Files of votes of every kind: refused, or taken; then standings and the next slates, which read back."""
+    import multiduel as md
+
+    name = rng.choice(list(VOTES))
+    data = raw(
+        mutated(VOTES[name], rng, (*NUMBERS, *TEXTS, "a", "b", "tie", "2", "a>b", ";", "{", "}", "option_9", "model_a")), rng
+    )
+    if rng.random() < 0.1:
+        packed = bytearray(gzip.compress(data, mtime=0))
+        packed[rng.randrange(len(packed))] ^= 1 << rng.randrange(8)
+        data = bytes(packed)
+    Path(name).write_bytes(data)
+    try:
+        votes = md.read_votes(name)
+    except md.BadInput as refusal:
+        assert len(str(refusal)) < 2000
+        raise
+    if len(votes.options) > 200:
+        return
+    votes.tables  # noqa: B018
+    slates = md.next_slates(votes, slate_size=3, number=3)
+    for ending in ("csv", "jsonl") if slates.slates else ():
+        slates.write(f"out.{ending}")
+        again = md.read_votes(f"out.{ending}")
+        assert again.answers == 0 and set(again.options) == {one for slate in slates.slates for one in slate.options}
+
+
 VALUES = (
     None, True, 0, 1, 2, 3, -1, 9, 0.0, 0.5, 1.0, -1.0, 1e9, 1.1e9, 1e308, float("inf"), float("nan"), 2**63, 2**64,
     10**400,
@@ -220,7 +267,7 @@ def outcome(rng):
             refused += 1
             assert len(str(refusal)) < 1000
     policy.recommend()
-    policy.leaderboard()
+    policy.standings()
     json.dumps(policy.snapshot(), allow_nan=False)
     if refused == 4:
         raise md.BadInput("all four")
@@ -284,6 +331,7 @@ KINDS = {
     "LETOR": letor_file,
     "TOML": toml_experiment,
     "outcomes": outcome,
+    "votes": votes_file,
 }
 
 
@@ -293,6 +341,8 @@ def prepare():
         "P.csv": CSV,
         "d.svm": LETOR,
         "c.json": '{"click": [0.1, 0.5, 0.9]}',
+        "V.csv": VOTES["b.csv"],
+        "c.csv": "option,content\na,# long\nb,short\nc,- middle\n",
         "R.csv": "f1,f2\n.5,.6\n.4,.5\n",
     }.items():
         Path(name).write_text(text)

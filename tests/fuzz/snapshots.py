@@ -85,7 +85,7 @@ def play(policy, rng, rounds, *, gently=False):
     if not 0 <= policy._inner[policy.recommend()] < policy.n_arms:
         raise AssertionError("'recommend' names no arm")
     if not gently:
-        policy.leaderboard()
+        policy.standings()
         for slate in policy.open[:3]:
             policy.tell(slate, md.best(slate.arms[-1]))
 

@@ -40,7 +40,7 @@ def test_compiled_and_plain_are_the_same_numbers(null):
     stakes, powers = _stakes(null)
     L, against, low = np.zeros((7, 7)), np.zeros(7), np.zeros((7, 7))
     fill_evidence(stakes, powers, D, T, L, against)  # called from Python it is plain Python
-    fill_intervals(stakes, D, T, math.log(2.0 / 0.01), np.zeros(D.shape, bool), low)
+    fill_intervals(stakes, D, T, math.log(2.0 / 0.01), low)
     compiled = evidence(D, T, null=null)
     assert (compiled[0] == L).all() and (against == compiled[1]).all()
     assert (low == pair_intervals(D, T, error=0.01)[0]).all()
@@ -130,23 +130,6 @@ def test_evidence_that_is_kept_is_that_of_the_counts(K, arms, margin):
     even, against = evidence(D, T)
     assert np.allclose(kept.even, even) and np.allclose(kept.against, against)
     assert np.allclose(kept.L, evidence(D, T, null=0.5 - margin)[0])
-
-
-def test_intervals_are_taken_over_where_all_counts_of_a_pair_are_the_same():
-    D, T = tables(K=4, most=60)
-    made_up = np.full((4, 4), 0.125)
-    before = (D.copy(), T.copy(), made_up)
-    D[0, 1] += 1.0
-    T[2, 3] = T[3, 2] = T[2, 3] + 1.0
-    anew, _ = pair_intervals(D, T, error=0.05)
-    low, high = pair_intervals(D, T, error=0.05, before=before)
-    expected = made_up.copy()
-    for pair in ((0, 1), (1, 0), (2, 3), (3, 2)):
-        expected[pair] = anew[pair]
-    assert (low == expected).all() and (high == 1.0 - expected.T).all() and (made_up == 0.125).all()
-    other = (D[:3, :3], T[:3, :3], made_up[:3, :3])
-    assert (pair_intervals(D, T, error=0.05, before=other)[0] == anew).all(), "of another number of options: none"
-    assert anew.diagonal().tolist() == [0.5] * 4
 
 
 def test_what_is_compiled_is_made_ready_before_it_is_called():

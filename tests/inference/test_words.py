@@ -6,7 +6,7 @@ import pytest
 from multiduel.inference import verdict
 from multiduel.inference.words import listed, sentence
 
-HERE, LIKE = "for the raters who answered here, in this mix", "for people like these raters"
+HERE, LIKE = "for these raters", "for people like these raters"
 CLEAR = [[0, 30, 30], [2, 0, 20], [1, 12, 0]]
 STEPS = "'option 1' above 'option 2', 'option 2' above 'option 0' and 'option 0' above 'option 1'."
 
@@ -47,15 +47,21 @@ def test_a_cycle():
 
 
 def test_open_nearly_settled_and_still_in():
-    assert str(verdict(np.zeros((4, 4)))) == (f"Open {HERE}: any of the 4 options may still be the one that beats all others.")
+    assert str(verdict(np.zeros((4, 4)))) == (
+        f"No winner yet {HERE}: any of the 4 options may still be the one that beats all others."
+    )
+    assert sentence(verdict(np.zeros((4, 4))), final=True).startswith(f"No winner {HERE}: "), "no votes will come"
     assert str(verdict(np.zeros((4, 4)), margin=0.1)) == str(verdict(np.zeros((4, 4))))
     above = beaten(3, 1)
     above[1, 2] = 60.0
     assert str(verdict(above)) == (
-        f"Nearly settled {HERE}: if one option beats all others, it is 'option 0' (95 %); that there is one is not yet certain."
+        f"No winner yet {HERE}: if one option beats all others, it is 'option 0' (95 %); that there is one is not certain."
     )
     two = verdict(beaten(3, 1))
-    says = f"Still in {HERE}: 'option 0' and 'option 2'. If one option beats all others, it is one of these 2 (95 %)."
+    says = (
+        f"No winner yet {HERE}: 'option 0' and 'option 2' are still possible. "
+        "If one option beats all others, it is one of these 2 (95 %)."
+    )
     assert str(two) == says and repr(two) == f"<Verdict narrowed: {says}>"
 
 
@@ -65,5 +71,10 @@ def test_lists_in_words():
 
 def test_long_lists_are_cut():
     twelve, fourteen = (str(verdict(beaten(K, *losers))) for K, losers in ((14, (1, 2)), (15, (1,))))
-    assert "'option 12' and 'option 13'. If one option beats all others, it is one of these 12 (95 %)." in twelve
-    assert "'option 11', 'option 12' and 2 more. If one option beats all others, it is one of these 14 (95 %)." in fourteen
+    assert (
+        "'option 12' and 'option 13' are still possible. If one option beats all others, it is one of these 12 (95 %)." in twelve
+    )
+    assert (
+        "'option 11', 'option 12' and 2 more are still possible. If one option beats all others, it is one of these 14 (95 %)."
+        in fourteen
+    )

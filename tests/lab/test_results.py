@@ -57,6 +57,8 @@ def test_the_panel_is_what_simulate_gives(experiment, tmp_path):
             value, expected = getattr(result, field.name), getattr(whole, field.name)
             if field.name == "regrets":
                 assert all((value[kind] == expected[kind]).all() for kind in KINDS)
+            elif field.name == "label":
+                assert value == panel.experiment.contenders[0].label
             elif field.name not in ("seconds", "compile_seconds"):
                 assert (value == expected) if not hasattr(value, "shape") else (value == expected).all(), field.name
         assert panel.line("uniform").result is result and panel.problem.matrix.tolist() == md.synthetic(5).matrix.tolist()
@@ -298,3 +300,9 @@ def test_a_read_only_folder(experiment, tmp_path, monkeypatch):
     monkeypatch.setattr(files.Path, "touch", touch)
     with pytest.raises(md.BadInput, match="cannot be written: Permission denied"):
         runner.run(experiment, tmp_path)
+
+
+def test_a_panel_prints_what_it_holds(folder):
+    printed = repr(results.read(folder.path))
+    assert printed.startswith(f"<Panel '{folder.experiment.name}' on {folder.problem.label}: ")
+    assert "4 runs of 200 rounds>" in printed and folder.experiment.contenders[0].id in printed

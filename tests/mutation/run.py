@@ -68,7 +68,10 @@ PLAY_TESTS = (
     "src/multiduel/engine",
 )
 GROUPS = {
-    "statistics": Group(("lab/statistics.py",), ("tests/lab/test_statistics.py", "src/multiduel/lab/statistics.py")),
+    "statistics": Group(
+        ("engine/simulation/statistics.py",),
+        ("tests/engine/simulation/test_statistics.py", "src/multiduel/engine/simulation/statistics.py"),
+    ),
     "inference": Group(("inference/[btvw]*.py",), INFERENCE_TESTS),
     "evidence": Group(("inference/evidence.py", "inference/forecast.py"), INFERENCE_TESTS, compiled=False),
     "verdicts": Group(
@@ -79,11 +82,14 @@ GROUPS = {
         ("lab/paper/claims.py", "lab/paper/joint.py"),
         ("tests/lab/paper/test_comparisons.py", "tests/lab/paper/test_claims.py", "tests/lab/paper/test_report.py"),
     ),
-    "settling": Group(("lab/time_to_verdict.py",), ("tests/lab/test_time_to_verdict.py", "tests/cli/test_simulate.py")),
-    "engine": Group(("engine/[!cp]*.py", "engine/registry/catalogue.py", "engine/session/policy.py"), ENGINE_TESTS),
+    "time_to_verdict": Group(("lab/time_to_verdict.py",), ("tests/lab/test_time_to_verdict.py", "tests/cli/test_simulate.py")),
+    "engine": Group(
+        ("engine/registry/*.py", "engine/session/[!r]*.py", "engine/simulation/[!p]*.py", "display/*.py"),
+        (*ENGINE_TESTS, "tests/display", "src/multiduel/display"),
+    ),
     "play": Group(("engine/simulation/play.py", "engine/session/rounds.py", "policies/wrappers.py"), PLAY_TESTS, compiled=False),
 }
-BELOW = ("kernels", "problems", "machines", "policies")  # rooms that import nothing of what is changed
+BELOW = ("kernels", "problems", "machines", "policies")  # packages that import nothing of what is changed
 SLOW = 3.0  # CPU seconds above which a test is left out
 PATIENCE = 20.0  # CPU seconds of a test when it is first run, and may have to compile
 ENOUGH = 3.0  # seconds of tests that a change has to live through to count as not noticed

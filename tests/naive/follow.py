@@ -8,7 +8,7 @@ import numpy as np
 from multiduel.engine.registry.registry import find, resolve
 from multiduel.engine.session.rounds import ask_once, tell_once
 from multiduel.kernels.compiler.dispatch import entry
-from multiduel.kernels.contract import ask, init, tell
+from multiduel.kernels.contract import ask, init, see, tell
 from multiduel.kernels.evidence import no_answers
 from tests.naive.stream import NaiveStream
 
@@ -23,7 +23,8 @@ def follow(name, params, K, m, seed, P, rounds, *, compiled=False):
     """Drive a policy and its oracle for `rounds` rounds; fail at the first difference. Returns the oracle.
 
     `params` are the words and numbers of `make`; P[i, j] is the chance that i beats j. With `compiled` the policy is
-    called through ask_once and tell_once as `make` does, else through the generics' table.
+    called through ask_once and tell_once as `make` does, else through the generics' table. With a `dimension` among the
+    params, every round has features of its own, and P is the feature vector that decides the duels.
     """
     spec = find(name)
     words = np.random.SeedSequence(seed).generate_state(4, np.uint64)
@@ -37,6 +38,13 @@ def follow(name, params, K, m, seed, P, rounds, *, compiled=False):
     slate, tally = np.zeros(K, np.int64), no_answers(K)
     asking, telling = entry(ask_once, chosen, f"{name} (ask)"), entry(tell_once, chosen, f"{name} (tell)")
     for t in range(1, rounds + 1):
+        if params.get("dimension"):
+            rows = world.normal(size=(K, params["dimension"]))
+            see(chosen, state, np.arange(K), rows)
+            naive.see(rows)
+            P_t = 1.0 / (1.0 + np.exp(rows @ P - (rows @ P)[:, None]))
+        else:
+            P_t = P
         n = asking.call(chosen, state, rng, t, slate) if compiled else ask(chosen, state, rng, t, 1, slate)[0]
         got, expected = slate[:n].tolist(), [int(arm) for arm in naive.ask(t)]
         # Left and right are roles of a pair; a larger slate is a set.
@@ -46,7 +54,7 @@ def follow(name, params, K, m, seed, P, rounds, *, compiled=False):
             wins = np.zeros((n, n))
             for a in range(n):
                 for b in range(a):
-                    wins[a, b] = float(world.random() < P[got[a], got[b]])
+                    wins[a, b] = float(world.random() < P_t[got[a], got[b]])
                     wins[b, a] = 1.0 - wins[a, b]
             if compiled:
                 telling.call(chosen, state, rng, t, slate[:n].copy(), wins, tally)

@@ -12,7 +12,7 @@ in another process, without the compiler.
 uniform: 1 of 1 checks passed
   passed    header
 >>> len(checks.CHECKS)
-15
+16
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ import multiduel.checks.parent  # noqa: F401  first of all
 
 # isort: split
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from multiduel.checks import agreement, behaviour, boundary, observing, symmetry
+from multiduel.checks import agreement, behaviour, boundary, features, observing, symmetry
 from multiduel.checks.stream import NaiveStream
 from multiduel.checks.subject import Failed, OracleMaker, Skipped, Subject
+from multiduel.display.progress import progress_bar
 from multiduel.engine.registry.registry import find
 from multiduel.inputs import BadInput, did_you_mean
 from multiduel.kernels.contract import PolicySpec
@@ -41,6 +43,7 @@ CHECKS: dict[str, Callable[[Subject], None]] = {
     "reproducible": agreement.reproducible,
     "late-tells": behaviour.late_tells,
     "observing": observing.observing,
+    "contexts": features.contexts,
     "beats-uniform": behaviour.beats_uniform,
     "small-sizes": behaviour.small_sizes,
     "bad-input": boundary.bad_input,
@@ -101,27 +104,35 @@ class Report(NamedTuple):
 
 
 def check(
-    policy: str | PolicySpec, *, oracle: OracleMaker | None = None, only: Iterable[str] | None = None, **params: Any
+    policy: str | PolicySpec,
+    *,
+    oracle: OracleMaker | None = None,
+    only: Iterable[str] | None = None,
+    progress: bool = True,
+    **params: Any,
 ) -> Report:
     """Put a policy (its name, its address or its card), with these parameters, through all checks or ``only`` some.
 
     ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
     of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream
-    starts (``NaiveStream(words)`` draws from it in plain Python), and the arms are the kernel's own numbers.
+    starts (``NaiveStream(words)`` draws from it in plain Python), and the arms are the kernel's own numbers. Where a terminal is
+    watched, ``progress`` shows how far it is.
 
     >>> check("uniform", only=["header", "slates-valid"]).ok
     True
     """
     chosen, policy = list(CHECKS) if only is None else list(only), find(policy, "typed").name
     findings: list[Finding] = []
-    for name in chosen:
-        finding = run(name, policy, oracle=oracle, **params)
-        findings.append(finding)
-        if name == "slates-valid" and not finding.ok:  # compiled code does not check indices: playing on could do harm
-            findings += [
-                Finding(policy, rest, "failed", "Not tried, because its slates are not valid.") for rest in chosen if rest != name
-            ]
-            break
+    with progress_bar(f"checks of {policy}") if progress else nullcontext() as watch:
+        for place, name in enumerate(chosen):
+            finding = run(name, policy, oracle=oracle, **params)
+            findings.append(finding)
+            if watch is not None:
+                watch((place + 1) / len(chosen))
+            if name == "slates-valid" and not finding.ok:  # compiled code does not check indices: playing on could do harm
+                rest = [each for each in chosen if each != name]
+                findings += [Finding(policy, each, "failed", "Not tried, because its slates are not valid.") for each in rest]
+                break
     return Report(policy, tuple(findings))
 
 

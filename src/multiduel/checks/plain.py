@@ -17,6 +17,7 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.checks.parent import INSIDE
+from multiduel.checks.round_features import context_record
 from multiduel.checks.subject import HORIZON, MIXED, Failed, Subject, play_late, played, require, require_bet
 from multiduel.engine.registry.plugins import address_of, is_ours, load
 from multiduel.engine.registry.registry import MACHINES, POLICIES, register
@@ -53,6 +54,8 @@ def record(subject: Subject) -> dict[str, Any]:
     told["regret"] = regret_of(slates, taken)
     told["recommended"] = policy.recommend()
     told["snapshot"] = policy.snapshot()
+    if subject.spec.contextual:
+        told["contexts"] = context_record(subject)
     return told
 
 

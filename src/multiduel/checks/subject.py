@@ -13,6 +13,7 @@ from multiduel.arrays import Floats
 from multiduel.engine.registry.registry import find, resolve
 from multiduel.engine.session.policy import Policy, fresh, make
 from multiduel.engine.session.slates import Slate
+from multiduel.engine.simulation.contexts import ContextProblem
 from multiduel.engine.simulation.result import Result
 from multiduel.engine.simulation.simulate import simulate
 from multiduel.kernels.contract import PolicySpec
@@ -89,7 +90,7 @@ class Subject:
         """Make it with the kernel's own arm numbers: nothing stands between its arms and ours."""
         return self.make_labelled(range(n_arms), slate_size, seed=seed, horizon=horizon)
 
-    def simulate(self, problem: Problem | Floats, **options: Any) -> Result:
+    def simulate(self, problem: Problem | ContextProblem | Floats, **options: Any) -> Result:
         result: Result = simulate(self.name, problem, **options, **self.words)
         return result
 

@@ -235,9 +235,9 @@ def add(
 ) -> None:
     """Add options while it runs (with '--room' at creation)."""
     from multiduel.arena.domain.commands import AddOptions
-    from multiduel.arena.domain.options import format_of, read_lines
+    from multiduel.arena.domain.options import Folder, format_of, read_lines
 
-    listed, contexts = read_lines(read_text(options), format=format_of(options), folder=options.parent, least=1)
+    listed, contexts = read_lines(read_text(options), format=format_of(options), beside=Folder(options.parent), least=1)
     with service_of(existing(db)) as service:
         arena = found(service, named)
         known = [context["text"] for context in service.info(arena).contexts]
@@ -272,6 +272,7 @@ def board(
 ) -> None:
     """The verdict, and what stands behind it."""
     from multiduel.arena.files.exports import finite
+    from multiduel.display.standings_tables import rank, share, shares, signed, span
 
     with service_of(existing(db)) as service:
         seen = service.board(found(service, named))
@@ -286,15 +287,22 @@ def board(
         print(seen.forecast)
     if seen.margin_offer is not None:
         print(f"With a margin of {seen.margin_offer.margin:g}: {seen.margin_offer.forecast}")
-    lines = table("option", "rank", "wins against the others", "shown", "")
+    for note in seen.notes:
+        print(note)
+    lines = table("rank", "option", "strength", "won", "shown", "")
     for line in seen.lines:
-        value, low, high = line.borda
-        rank = f"{line.rank_from}" if line.rank_from == line.rank_to else f"{line.rank_from} to {line.rank_to}"
-        share = "-" if value != value else f"{value:.0%} ({low:.0%} to {high:.0%})"
+        (strength, *ends), (value, low, high) = line.strength, line.won
         note = "retired" if line.retired else "best" if line.option == seen.winner else "" if line.still_in else "out"
-        lines.add_row(line.name, "-" if line.retired else rank, share, f"{line.showings:,}", note)
+        lines.add_row(
+            rank(line.rank_from, line.rank_to),
+            line.name,
+            "-" if line.retired else f"{signed(strength)} ({span(*ends)})",
+            "-" if value != value else f"{share(value)} ({shares(low, high)})",
+            f"{line.showings:,}",
+            note,
+        )
     console().print(lines)
-    print(f"Votes: {seen.answers:,}, set aside: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
+    print(f"Votes: {seen.answers:,}, excluded: {seen.set_aside:,}. Raters: {seen.raters:,}. Status: {seen.status}.")
 
 
 @app.command()

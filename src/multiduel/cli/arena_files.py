@@ -91,6 +91,24 @@ def export(
     print(f"Wrote {out}.")
 
 
+@app.command()
+def report(
+    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="The file to write.")],
+    named: Named = "",
+    db: Db = "arena.db",
+) -> None:
+    """Write the report: one page with the answer, standings, who voted, what was excluded, and caveats."""
+    from multiduel.arena.web.pages.report import report_file
+
+    refuse_unwritable(html)
+    with service_of(existing(db)) as service:
+        arena = found(service, named)
+        written = report_file(service, arena)
+        with whole_file(html) as draft:
+            draft.write_text(written, encoding="utf-8")
+    print(f"Wrote {html}.")
+
+
 @app.command("import")
 def import_log(
     file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="A log that was exported.")],

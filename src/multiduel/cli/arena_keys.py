@@ -130,7 +130,7 @@ def _access(service: Service) -> Access:
 
 
 def _roles(arena: str, *, raters: bool) -> tuple[str, ...]:
-    return ("server",) if not arena else ("owner", "link", "rater") if raters else ("owner", "link")
+    return ("server",) if not arena else ("owner", "link", "report", *(["rater"] if raters else []))
 
 
 def _labels(service: Service, arena: str) -> dict[str, str]:

@@ -70,6 +70,6 @@ def _parameter(setting: Setting) -> inspect.Parameter:
 
 def _more_help(setting: Setting) -> str:
     """What a terminal's user needs to know besides the description."""
-    if setting.kind in ("whole", "number"):
+    if setting.kind in ("whole", "number", "text"):
         return f"{setting.limits[0].upper()}{setting.limits[1:]}."
     return {"policy": POLICY, "parameters": "May be repeated."}.get(setting.kind, "")

@@ -16,10 +16,12 @@ from multiduel.inputs import BadInput, cores, did_you_mean, visible
 
 if TYPE_CHECKING:
     from multiduel.lab.experiment import Sweep
+    from multiduel.lab.report import FigureOptions
     from multiduel.lab.results import Panel
     from multiduel.lab.workload import Outlook
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
+DRAWING = 1.5  # seconds to draw an experiment's figures and write its page, on one core
 
 Out = Annotated[Path, typer.Option(help="Folder of results: each experiment gets a folder of its name in it.")]
 Data = Annotated[Path | None, typer.Option(help="Folder of data; that of MULTIDUEL_DATA if not given.")]
@@ -87,7 +89,9 @@ def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outloo
     if ahead.tasks:
         at_work = 1 if cluster else min(cores(threads, of="run"), len(ahead.tasks))
         where = "of work for one core" if cluster else f"on {at_work} core{'s' * (at_work > 1)}"
-        guess = f"Roughly {duration(max(1.0, ahead.seconds() / at_work))} {where}: a guess from a short trial."
+        pages = ahead.experiments + (ahead.experiments > 1)
+        seconds = max(1.0, ahead.seconds() / at_work + DRAWING * pages)
+        guess = f"Roughly {duration(seconds)} {where}, with drawing: a guess from a short trial."
         screen.print(guess, markup=False, soft_wrap=True)
 
 
@@ -97,23 +101,39 @@ def report(
     regret: Annotated[
         str | None, typer.Option(metavar="KIND", help="Another kind than the experiment's, in files of its own.")
     ] = None,
-    latex: Annotated[bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), and write nothing.")] = False,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), one for a sweep, and write nothing.")
+    ] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Write the figure as PDF too, its fonts embedded as TrueType.")] = False,
+    size: Annotated[str | None, typer.Option(metavar="single|double", help="As wide as a column of a paper, or as both.")] = None,
+    legend: Annotated[
+        str | None, typer.Option(metavar="labels|inside|outside", help="Names at the lines' ends, or a legend.")
+    ] = None,
+    columns: Annotated[int | None, typer.Option(help="Of a sweep: subplots in a row, with shared axes.")] = None,
+    show: Annotated[
+        str, typer.Option(metavar="regret|per-log|runs", help="Regret over rounds, over ln t, or of every run at the end.")
+    ] = "regret",
 ) -> None:
     """Make the figure and the summary anew from the folder of a finished run, and from nothing else."""
     from multiduel.display import regret_figures
+    from multiduel.lab import report as reports
     from multiduel.lab import results, sweeps
 
     regret_figures.check("regret.png")
+    options = reports.FigureOptions(pdf=pdf, size=size, legend=legend, columns=columns, show=show)
+    options.check()
     folders = results.folders_in(folder)
+    if latex and sweeps.is_here(folder):
+        title, panels = sweeps.read(folder)
+        print(sweeps.latex(title, sweeps.compared(panels, regret)), end="")
+        return
     if latex:
-        from multiduel.lab import report
-
-        print("\n".join(report.latex(results.read(path), regret) for path in folders), end="")
+        print("\n".join(reports.latex(results.read(path), regret) for path in folders), end="")
         return
     if sweeps.is_here(folder):
-        return _show_sweep(*sweeps.read(folder), folder, regret)
+        return _show_sweep(*sweeps.read(folder), folder, regret, options)
     for path in folders:
-        _show(results.read(path), path, regret)
+        _show(results.read(path), path, regret, options)
     from multiduel.lab.paper import reproduction as paper
 
     if regret is None and paper.is_here(folder):
@@ -171,10 +191,10 @@ def _find(name: str) -> Sweep:
     return experiments.load_all(name)
 
 
-def _show(panel: Panel, folder: Path, regret: str | None = None) -> None:
+def _show(panel: Panel, folder: Path, regret: str | None = None, options: FigureOptions | None = None) -> None:
     from multiduel.lab import report
 
-    paths = report.write(panel, folder, regret=regret)
+    paths = report.write(panel, folder, regret=regret, options=options or report.FigureOptions())
     screen = console()
     screen.print(report.panel_table(panel, regret))
     for note in report.notes(panel.showing(regret or panel.experiment.regret)):
@@ -182,14 +202,17 @@ def _show(panel: Panel, folder: Path, regret: str | None = None) -> None:
     screen.print(f"Wrote {', '.join(path.name for path in paths)} in {folder}", markup=False, soft_wrap=True)
 
 
-def _show_sweep(title: str, measured: list[Panel], folder: Path, regret: str | None = None) -> None:
+def _show_sweep(
+    title: str, measured: list[Panel], folder: Path, regret: str | None = None, options: FigureOptions | None = None
+) -> None:
     from multiduel.display.tables import rich_table
     from multiduel.lab import report, sweeps
 
     for panel in measured:
         report.write(panel, folder / panel.experiment.name, regret=regret)
     compared = sweeps.compared(measured, regret)
-    paths = sweeps.write(title, compared, folder, tag="" if regret in (None, measured[0].experiment.regret) else f"-{regret}")
+    tag = "" if regret in (None, measured[0].experiment.regret) else f"-{regret}"
+    paths = sweeps.write(title, compared, folder, tag=tag, options=options or report.FigureOptions())
     screen = console()
     screen.print(rich_table(sweeps.best_table(compared, f"{title}: best")))
     written = f"Wrote {', '.join(path.name for path in paths)} in {folder}, and the same in the folder of each experiment"

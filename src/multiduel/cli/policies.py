@@ -37,7 +37,7 @@ def cite(
     from pathlib import Path
 
     from multiduel.engine.registry.registry import MACHINES, POLICIES, find
-    from multiduel.inputs import shortened
+    from multiduel.inputs import shortened, visible
     from multiduel.lab.results import MANIFEST, find_folder, folders_in
     from multiduel.policies.citations import bibtex
 
@@ -51,8 +51,10 @@ def cite(
             for contender in find_folder(folder).experiment.contenders:
                 if contender.policy in POLICIES:
                     entries[bibtex(POLICIES[contender.policy].cite)] = None
-                else:  # a plug-in: results do not say what it cites, and its code is not run because they name it
-                    entries[f"% {shortened(contender.policy)} is a plug-in: name it too, as path/to/file.py:SPEC"] = None
+                elif contender.cite and contender.cite != "none":  # a plug-in: what it cites stands in the results
+                    entries[visible(bibtex(contender.cite))] = None
+                else:  # its code is not run because results name it
+                    entries[f"% {shortened(contender.policy)} is a plug-in policy, and its results name no paper"] = None
     print("\n\n".join(entry for entry in entries if entry) or "% no paper")
 
 
@@ -62,10 +64,11 @@ def suggest(
     slate_size: Annotated[int, typer.Option("--slate-size", help="How many can be shown at once.")] = 2,
     horizon: Annotated[str | None, typer.Option("--horizon", help="Number of rounds, if known.")] = None,
     assume: Annotated[str, typer.Option("--assume", help="utilities, condorcet or copeland.")] = "condorcet",
+    dimension: Annotated[int | None, typer.Option(help="Features of an option, if they change from round to round.")] = None,
 ) -> None:
     """Name the policy that we would use, and why, from measured results."""
     from multiduel.engine.registry.suggest import suggest as choose
 
     rounds = whole_number("--horizon", horizon) if horizon else None
-    choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume)
+    choice = choose(n_arms=arms, slate_size=slate_size, horizon=rounds, assume=assume, dimension=dimension)
     print(choice, "Next: " + ", ".join(f"{name} ({mean:,.0f})" for name, mean in choice.others) + ".", sep="\n")

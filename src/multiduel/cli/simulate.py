@@ -11,14 +11,17 @@ import typer
 from multiduel.cli.terminal import ARMS, LINK, POLICY, PROBLEM, console, progress, whole_number
 from multiduel.inputs import BadInput, choice
 
+CONTEXTS = " Or 'contexts': options with features that change every round."
+
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
 def simulate(
     names: Annotated[list[str], typer.Argument(metavar="POLICY", help=POLICY)],
-    problem: Annotated[str, typer.Option(help=PROBLEM)] = "synthetic",
+    problem: Annotated[str, typer.Option(help=PROBLEM + CONTEXTS)] = "synthetic",
     arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
+    dimension: Annotated[int | None, typer.Option(help="Features of an arm, with --problem contexts: 10 if not given.")] = None,
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
     problem_seed: Annotated[int, typer.Option(help="Of a random problem.")] = 0,
     slate_size: Annotated[int, typer.Option(help="Arms per slate at most; two-dueling policies compare two.")] = 2,
@@ -36,17 +39,19 @@ def simulate(
     scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
     regret: Annotated[str, typer.Option(help="Of table and plot: average, strong, weak or slots.")] = "average",
     size: Annotated[str | None, typer.Option(help="Of the plot: single or double (columns of a paper).")] = None,
+    legend: Annotated[str, typer.Option(help="Of the plot: labels (at the lines' ends), inside or outside.")] = "labels",
+    show: Annotated[str, typer.Option(help="Plot regret over rounds, per-log (over ln t), or runs (every run).")] = "regret",
 ) -> None:
     """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
     from multiduel.display.tables import rich_table
     from multiduel.engine.registry.registry import find
+    from multiduel.engine.simulation.contexts import parse_problem
     from multiduel.engine.simulation.play import KINDS
-    from multiduel.engine.simulation.rankings import answered_by
+    from multiduel.engine.simulation.result import SHOWN
     from multiduel.engine.simulation.simulate import simulate as run
     from multiduel.files import refuse_unwritable, whole_file, write_whole
     from multiduel.lab.report import results_table
     from multiduel.lab.time_to_verdict import settlement_plot, settlement_table
-    from multiduel.problems import parse
 
     rounds = whole_number("horizon", horizon)
     given, names = names, [find(name, "typed").name for name in names]
@@ -54,13 +59,15 @@ def simulate(
         if names.count(name) > 1:
             raise BadInput(f"Each policy can be named once in a call. Got '{name}' {names.count(name)} times.")
     params = _parameters(param or [], names, dict(zip(given, names, strict=True)))
-    instance = answered_by(parse(problem, n_arms=arms, link=link, seed=problem_seed), answers)
+    instance = parse_problem(problem, n_arms=arms, dimension=dimension, link=link, seed=problem_seed, answers=answers)
     if plot is not None:
         from multiduel.display import regret_figures
 
         regret_figures.check(plot, scale)
         if size is not None:
             choice("size", size, regret_figures.SIZES)
+        choice("legend", legend, regret_figures.LEGENDS)
+        choice("show", show, SHOWN)
     choice("regret", regret, KINDS)
     if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
         raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
@@ -91,7 +98,7 @@ def simulate(
             if until:
                 settlement_plot(results, draft, kind=Path(plot).suffix[1:])
             else:
-                results.plot(draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size)
+                results.plot(draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size, legend=legend, show=show)
     if json_file == "-":
         print(text)
         return

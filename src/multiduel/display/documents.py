@@ -116,8 +116,8 @@ def _html(block: Block) -> str:
         inside = "\n".join(_html(each) for each in block.blocks)
         return f"<details><summary>{_inline(block.summary)}</summary>\n{inside}\n</details>"
     if isinstance(block, Picture):
-        words = html.escape(block.caption)
-        image = f'<img alt="{words}" src="{_data(block.file)}">'
+        words = _inline(block.caption)
+        image = f'<img alt="{html.escape(block.caption)}" src="{_data(block.file)}">'
         if block.narrow is None:
             return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
         source = f'<source media="({NARROW})" srcset="{_data(block.narrow)}">'
@@ -158,7 +158,8 @@ def _align(block: Table, column: int) -> str:
 
 def _inline(text: str) -> str:
     safe = html.escape(text, quote=False)
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", BOLD.sub(r"<b>\1</b>", safe))
+    powers = re.sub(r"\b(10|[A-Za-z])\^(\d+)", r"\1<sup>\2</sup>", safe)
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", BOLD.sub(r"<b>\1</b>", powers))
 
 
 def _anchor(text: str) -> str:
@@ -183,10 +184,11 @@ figcaption { color: #57606a; font-size: 13px; max-width: 56rem; }
 .wide, .words, .drawing { overflow-x: auto; margin: .6rem 0; }
 .drawing svg { display: block; width: 100%; max-width: 56rem; min-width: 34rem; height: auto; }
 .callout { font-size: 1.15rem; padding: .5rem 1rem; border-left: .3rem solid; border-radius: 3px; }
-small { color: #57606a; }
+small { color: #57606a; } sup { line-height: 0; }
 table { border-collapse: collapse; font-size: 13px; }
 th, td { padding: .28rem .7rem .28rem 0; text-align: left; vertical-align: top; }
 th { border-bottom: 1.5px solid #8b949e; font-weight: 600; } td { border-bottom: 1px solid #eceef1; }
+.words td:first-child { min-width: 18rem; } 
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .mark { display: inline-block; padding: 0 .5em; border-radius: 1em; font-weight: 600; font-size: 12px; white-space: nowrap; }
 .good { background: #d5efe6; color: #00573f; } .bad { background: #fbdcc7; color: #8a3a00; }

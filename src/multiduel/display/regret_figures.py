@@ -8,6 +8,7 @@ open ones.
 from __future__ import annotations
 
 import importlib.util
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 KINDS = ("png", "svg", "pdf")
 SIZES = {"single": (3.4, 2.5), "double": (7.0, 3.4)}  # inches: one column of a paper, or both
 UNDATED: Any = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}  # the same file every time
 SCALES = ("log", "linear")
+LEGENDS = ("labels", "inside", "outside")  # names at the lines' ends, a legend in the first axes, one below all
+SHARES = ("none", "rows", "all")  # which axes have the same limits
 
 STYLE: Any = {
     "font.size": 9,
@@ -40,6 +44,8 @@ STYLE: Any = {
     "axes.titlesize": 9,
     "axes.titlelocation": "left",
     "svg.hashsalt": "multiduel",  # the same figure is the same file
+    "pdf.fonttype": 42,  # TrueType: many places of publication refuse Type 3, Matplotlib's default
+    "ps.fonttype": 42,
 }
 LINE, THICK = 1.5, 2.3  # points
 LABEL = 8.5  # points of a label, and of the smallest
@@ -83,6 +89,19 @@ class Subplot(NamedTuple):
     title: str
     regret: str = "average"  # the kind of regret
     lower_bound: float | None = None  # a constant of ln T, drawn dotted
+    per_log: bool = False  # its curves are regret over ln t
+
+    def over_log(self) -> Subplot:
+        """Return the same as regret over ln t, which stays level where regret grows like ln t. It begins at round 3."""
+        curves = []
+        for curve in self.curves:
+            late = curve.rounds >= 3
+            if not late.any():
+                raise BadInput("Regret over ln t needs a checkpoint at round 3 or later. Got none.")
+            rounds, logs = curve.rounds[late], np.log(curve.rounds[late])
+            low, high = curve.low[late] / logs, curve.high[late] / logs
+            curves.append(curve._replace(rounds=rounds, regret=curve.regret[:, late] / logs, low=low, high=high))
+        return self._replace(curves=curves, per_log=True)
 
 
 def check(path: str, scale: str = "log") -> None:
@@ -113,6 +132,7 @@ def regret_plot(
     kind: str | None = None,
     scale: str = "log",
     size: str | None = None,
+    legend: str = "labels",
 ) -> Figure | None:
     """Draw mean regret over rounds, with the interval of the mean as a band and names at the lines' ends.
 
@@ -128,6 +148,8 @@ def regret_plot(
         "log" (both axes) or "linear".
     size
         "single" or "double": as wide as a column of a paper, or as both.
+    legend
+        As of ``small_multiples``.
 
     Returns
     -------
@@ -143,25 +165,27 @@ def regret_plot(
         choice("size", size, SIZES)
     if hasattr(file, "plot"):  # Axes of the caller's own, in the caller's style
         axes: Any = file
-        _refuse([subplot], "png", scale)
+        refuse([subplot], "png", scale)
         _draw(axes, subplot, scale, DECADES, crop=False)
         axes.figure.canvas.figure.draw_without_rendering()  # a canvas that is none draws nothing
         _label_ends(axes, subplot.curves)
         return None
     wide, high = SIZES[size] if size else (6.4, 3.6)
     small = {"font.size": 8, "axes.titlesize": 8} if size == "single" else {}
-    return small_multiples([subplot], file, kind=kind, scale=scale, wide=wide, high=high, style=small)
+    return small_multiples([subplot], file, kind=kind, scale=scale, legend=legend, wide=wide, high=high, style=small)
 
 
 def small_multiples(
-    subplots: Sequence[Subplot],
+    subplots: Sequence[Subplot | str],
     file: str | Path | BinaryIO | None = None,
     *,
     kind: str | None = None,
     scale: str = "log",
     decades: int = DECADES,
     crop: bool = False,
-    legend: str | None = None,
+    legend: str = "labels",
+    legend_title: str = "",
+    share: str = "none",
     columns: int = 2,
     wide: float = 4.4,
     high: float = 3.0,
@@ -171,14 +195,20 @@ def small_multiples(
 
     Parameters
     ----------
-    subplots, file, kind, scale
+    subplots
+        What is drawn; words instead of a subplot leave its place empty but for the words.
+    file, kind, scale
         As of ``regret_plot``; no Axes.
     decades
         How many of rounds a logarithmic axis shows, the last ones.
     crop
         On linear axes: where one line ends far above all others, draw only as high as those, and say where it ends.
     legend
-        One legend below, headed by this text, instead of names at the lines' ends.
+        "labels" (names at the lines' ends), "inside" (a legend in the first axes), or "outside" (one legend below).
+    legend_title
+        Words over the legend.
+    share
+        Which subplots have the same axes: "none", "rows" (those of a row), or "all".
     columns
         Subplots in a row, at most.
     wide, high
@@ -192,25 +222,37 @@ def small_multiples(
         The figure, if there is no file.
     """
     kind = kind or (Path(file).suffix[1:] if isinstance(file, str | Path) else "png")
-    _refuse(subplots, kind, scale)
+    choice("legend", legend, LEGENDS)
+    choice("share", share, SHARES)
+    shown = [subplot for subplot in subplots if isinstance(subplot, Subplot)]
+    refuse(shown, kind, scale)
     from matplotlib.figure import Figure
 
     columns = min(columns, len(subplots))
     rows = -(-len(subplots) // columns)
     with figure_style(**(style or {})):
         figure = Figure(figsize=(wide * columns, high * rows), layout="constrained")
+        places: dict[int, Axes] = {}
         for position, subplot in enumerate(subplots):
             axes = figure.add_subplot(rows, columns, position + 1)
+            if isinstance(subplot, str):
+                axes.set_axis_off()
+                axes.text(0.5, 0.5, plain(textwrap.fill(subplot, 34)), ha="center", va="center", color="0.4", fontsize=LABEL)
+                continue
+            places[position] = axes
             _draw(axes, subplot, scale, decades, crop=crop)
             if position % columns:
                 axes.set_ylabel("")
-            if position < len(subplots) - columns:
+            if position + columns < len(subplots):
                 axes.set_xlabel("")
-        if legend is not None:
-            _legend(figure, [subplot.curves for subplot in subplots], legend)
+        _share(places, columns, share, scale)
+        if legend == "outside":
+            _legend(figure, [subplot.curves for subplot in shown], legend_title)
+        elif legend == "inside":
+            _legend_inside(figure.axes[min(places)], shown)
         else:
             figure.draw_without_rendering()  # fixes the axes' limits and sizes
-            for axes, subplot in zip(figure.axes, subplots, strict=True):
+            for axes, subplot in zip(places.values(), shown, strict=True):
                 _label_ends(axes, subplot.curves)
         if file is None:
             return figure
@@ -218,7 +260,25 @@ def small_multiples(
     return None
 
 
-def _refuse(subplots: Sequence[Subplot], kind: str, scale: str) -> None:
+def _share(places: dict[int, Axes], columns: int, share: str, scale: str) -> None:
+    """Give subplots of a row, or all, the same limits, and inner ones no numbers of their own."""
+    if share == "none":
+        return
+    groups: dict[int, list[tuple[int, Axes]]] = {}
+    for position, axes in places.items():
+        groups.setdefault(position // columns if share == "rows" else 0, []).append((position, axes))
+    for group in groups.values():
+        lows, highs = zip(*(axes.get_ylim() for _, axes in group), strict=True)
+        left, right = zip(*(axes.get_xlim() for _, axes in group), strict=True)
+        for position, axes in group:
+            axes.set_ylim(min(lows), max(highs))
+            axes.set_xlim(min(left), max(right))
+            if scale == "log":
+                plain_ticks(axes.yaxis, axes.get_ylim())
+            axes.tick_params(labelleft=position % columns == 0 or position - 1 not in places)
+
+
+def refuse(subplots: Sequence[Subplot], kind: str, scale: str) -> None:
     """Refuse what cannot be drawn."""
     check(f"plot.{kind}", scale)
     if not subplots or not all(subplot.curves for subplot in subplots):
@@ -242,7 +302,8 @@ def _draw(axes: Axes, subplot: Subplot, scale: str, decades: int, *, crop: bool)
     end = max(curve.end for curve in curves)
     if subplot.lower_bound is not None:
         steps = np.geomspace(max(2.0, begin), max(end, 3), 100)
-        axes.plot(steps, subplot.lower_bound * np.log(steps), color="0.35", linestyle=":", linewidth=1.2)
+        logs = np.ones(len(steps)) if subplot.per_log else np.log(steps)
+        axes.plot(steps, subplot.lower_bound * logs, color="0.35", linestyle=":", linewidth=1.2)
     if scale == "log":
         from matplotlib.ticker import NullFormatter
 
@@ -258,8 +319,9 @@ def _draw(axes: Axes, subplot: Subplot, scale: str, decades: int, *, crop: bool)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
     axes.set_axisbelow(True)
     axes.set_xlabel("round")
-    axes.set_ylabel("cumulative regret" if subplot.regret == "average" else f"cumulative {subplot.regret} regret")
-    _title(axes, subplot.title)
+    words = "cumulative regret" if subplot.regret == "average" else f"cumulative {subplot.regret} regret"
+    axes.set_ylabel(rf"{words} / $\ln\,t$" if subplot.per_log else words)
+    set_title(axes, subplot.title)
 
 
 def _styles(curves: Sequence[Curve]) -> list[LineStyle]:
@@ -308,7 +370,7 @@ def _top_of_axis(axes: Axes, curves: Sequence[Curve], *, crop: bool) -> float:
     return top * 1.08 if top > 0 else 1.0
 
 
-def _title(axes: Axes, title: str) -> None:
+def set_title(axes: Axes, title: str) -> None:
     """Break the title into lines that fit above the axes."""
     column = axes.get_subplotspec()
     room = axes.figure.bbox.width / axes.figure.dpi / (column.get_gridspec().ncols if column else 1) * 72.0 - 50.0  # points
@@ -327,12 +389,35 @@ def plain_ticks(axis: Axis, limits: tuple[float, float]) -> None:
 
 
 def plain(text: str) -> str:
-    """Text as it is: to Matplotlib, what stands between two dollar signs is a formula."""
-    return text.replace("$", r"\$")
+    """Text as it is, but for powers: to Matplotlib, what stands between two dollar signs is a formula.
+
+    >>> plain("$5 at T = 10^6")
+    '\\\\$5 at T = $10^{6}$'
+    """
+    return re.sub(r"\b10\^(\d+)", r"$10^{\1}$", text.replace("$", r"\$"))
+
+
+def _legend_inside(axes: Axes, subplots: Sequence[Subplot]) -> None:
+    """A legend in the first axes, where it hides least."""
+    handles = _handles([subplot.curves for subplot in subplots])
+    axes.legend(handles=handles, loc="best", frameon=True, framealpha=0.85, edgecolor="0.85", fontsize=SMALLEST_LABEL + 0.5)
 
 
 def _legend(figure: Figure, subplots: Sequence[Sequence[Curve]], text: str) -> None:
-    """One legend for all subplots: each name once, from the highest end to the lowest, the mean over subplots."""
+    """One legend for all subplots, as many names side by side as there is room for; the figure grows by its height."""
+    handles, wide = _handles(subplots), figure.get_figwidth()
+    inches = 0.6 + 0.067 * max(len(str(handle.get_label())) for handle in handles)  # of a column: its line and its longest name
+    columns = max(1, min(4, len(handles), int(wide / inches)))
+    title = textwrap.fill(text, max(30, int(wide * 16.5)))
+    figure.set_figheight(figure.get_figheight() + 0.18 * -(-len(handles) // columns) + 0.14 * (title.count("\n") + bool(title)))
+    figure.legend(
+        handles=handles, loc="outside lower center", ncols=columns, frameon=False, title=plain(title) or None, title_fontsize=8,
+        fontsize=9 if wide > 4.0 else 8, handlelength=3.2 if wide > 4.0 else 2.4,
+    )  # fmt: skip
+
+
+def _handles(subplots: Sequence[Sequence[Curve]]) -> list[Line2D]:
+    """The entries of a legend: each name once, from the highest end to the lowest, the mean over subplots."""
     from matplotlib.lines import Line2D
 
     runs = max(curve.runs for curves in subplots for curve in curves)
@@ -344,11 +429,7 @@ def _legend(figure: Figure, subplots: Sequence[Sequence[Curve]], text: str) -> N
             fewer = "" if curve.runs == runs else f" ({curve.runs} runs)"
             first.setdefault(curve.name, Line2D([], [], label=plain(curve.name + fewer), **_line(curve, style)))
             ranks.setdefault(curve.name, []).append(rank / len(ordered))
-    figure.legend(
-        handles=[first[name] for name in sorted(ranks, key=lambda name: float(np.mean(ranks[name])))],
-        loc="outside lower center", ncols=4 if figure.get_figwidth() > 9 else 3, frameon=False,
-        title=f"from the highest end to the lowest, column by column; {text}", title_fontsize=8, fontsize=9, handlelength=3.2,
-    )  # fmt: skip
+    return [first[name] for name in sorted(ranks, key=lambda name: float(np.mean(ranks[name])))]
 
 
 def _label_ends(axes: Axes, curves: Sequence[Curve]) -> None:

@@ -57,6 +57,16 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def power_of_ten(value: int) -> str:
+    """Write a count as a power of ten where it is one. Figures, pages and LaTeX set "10^6" as a power.
+
+    >>> power_of_ten(10**6), power_of_ten(48_000)
+    ('10^6', '48,000')
+    """
+    digits = str(value)
+    return f"10^{len(digits) - 1}" if len(digits) > 4 and digits == f"1{'0' * (len(digits) - 1)}" else f"{value:,}"
+
+
 def between(interval: tuple[float, float] | None) -> str:
     """Write an interval for reading; a dash where there is none.
 
@@ -159,6 +169,7 @@ def latex_table(table: Table) -> str:
 
 def _tex(text: str) -> str:
     """Keep text as it is: LaTeX reads some letters as commands."""
-    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    letters = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "−": "$-$", "–": "--"}
     safe = "".join(letters.get(c, f"\\{c}" if c in "&%$#_{}" else c) for c in text)
-    return BOLD.sub(r"\\textbf{\1}", safe)
+    powers = re.sub(r"\b(10|[A-Za-z])\\textasciicircum\{\}(\d+)", r"$\1^{\2}$", safe)
+    return BOLD.sub(r"\\textbf{\1}", powers)

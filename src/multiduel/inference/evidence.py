@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.arrays import Flags, Floats
+from multiduel.arrays import Floats
 from multiduel.inputs import BadInput, finite, share, shortened
 from multiduel.kernels.compiler.dispatch import entry
 from multiduel.kernels.evidence import (
@@ -44,13 +44,11 @@ def fill_evidence(stakes: Bets, listed: Powers, above: Floats, ties: Floats, L: 
         against[h] = log_mean_against(L, h) if K > 1 else -math.inf
 
 
-def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, known: Flags, low: Floats) -> None:
-    """The lower end of the interval of every pair's P[i, j] that is not known; the upper end is 1 minus the other way round."""
+def fill_intervals(stakes: Bets, above: Floats, ties: Floats, needed: float, low: Floats) -> None:
+    """The lower end of the interval of every pair's P[i, j]; the upper end is 1 minus the other way round."""
     K = low.shape[0]
     for i in range(K):
         for j in range(K):
-            if known[i, j]:
-                continue
             low[i, j] = 0.5 if i == j else least_not_refuted(above[i, j], ties[i, j], above[j, i], needed)
 
 
@@ -65,9 +63,25 @@ def stakes_of(null: float) -> Bets:
 
 
 def evidence(above: Floats, ties: Floats, *, null: float = 0.5) -> tuple[Floats, Floats]:
-    """(L, against). L[i, j] is the log evidence against "i, placed above j, gets ``null`` of the answers at most, ties half";
-    against[h] = ln mean_{j != h} exp L[j, h].
+    """Weigh the evidence of every pair, and against every option.
 
+    Parameters
+    ----------
+    above
+        ``above[i, j]``: answers that placed i above j.
+    ties
+        ``ties[i, j]``: answers that placed them level.
+    null
+        The share of answers, ties half, that is bet against.
+
+    Returns
+    -------
+    tuple
+        ``L[i, j]`` is the log evidence against "at most ``null`` of the answers place i above j"; ``against[h]`` is
+        ln mean_{j != h} exp L[j, h], the log evidence against "h beats all others".
+
+    Examples
+    --------
     >>> above = np.array([[0.0, 20.0], [2.0, 0.0]])
     >>> L, against = evidence(above, np.zeros((2, 2)))
     >>> bool(L[0, 1] > 3.0 > L[1, 0]), bool(against[1] == L[0, 1])  # much speaks against "1 beats all others"
@@ -114,12 +128,31 @@ class Weighed(NamedTuple):
 
     @classmethod
     def of(cls, above: Floats, ties: Floats, margin: float = 0.0) -> Weighed:
+        """Weigh all pairs.
+
+        Parameters
+        ----------
+        above, ties
+            As for ``evidence``.
+        margin
+            How far below 1/2 a pair may be and still count as level.
+        """
         even, against = evidence(above, ties)
         apart = known_margin(margin, of="Weighed.of")
         return cls(even, against, evidence(above, ties, null=0.5 - apart)[0] if apart > 0.0 else even)
 
     def update(self, above: Floats, ties: Floats, arms: Sequence[int], margin: float = 0.0) -> None:
-        """After an answer about these arms."""
+        """Weigh the pairs of an answer anew.
+
+        Parameters
+        ----------
+        above, ties
+            The counts with that answer.
+        arms
+            The options that it compared.
+        margin
+            As given to ``of``.
+        """
         try:
             here = np.array([operator.index(arm) for arm in arms])
             square = np.ix_(here, here)
@@ -139,17 +172,27 @@ class Weighed(NamedTuple):
         self.against[here] = top + np.log(np.exp(bets_against - top).sum(axis=0) / (len(self.against) - 1))
 
 
-def pair_intervals(
-    above: Floats, ties: Floats, *, error: float, before: tuple[Floats, Floats, Floats] | None = None
-) -> tuple[Floats, Floats]:
-    """(low, high) for P[i, j], the chance that i is placed above j, ties half; each alone misses, ever, with at most ``error``.
+def pair_intervals(above: Floats, ties: Floats, *, error: float) -> tuple[Floats, Floats]:
+    """Bound P[i, j], the chance that i is placed above j (ties half), at all times.
 
     For every null p the bets against "the mean of X is at most p" are a supermartingale if it is, and so are those against "at
     least p"; each side has half the error. The interval holds the p that neither side refutes, so it misses the truth only
     if the bets against the truth ever reach 2 / error. The bets fall as p rises, hence it is an interval.
 
-    ``before`` are other counts and their lower ends, with the same error: where the counts are the same, so are the ends.
+    Parameters
+    ----------
+    above, ties
+        As for ``evidence``.
+    error
+        The chance that one interval, by itself, ever misses.
 
+    Returns
+    -------
+    tuple
+        The tables of lower and upper ends.
+
+    Examples
+    --------
     >>> low, high = pair_intervals(np.array([[0.0, 60.0], [40.0, 0.0]]), np.zeros((2, 2)), error=0.05)
     >>> bool(low[0, 1] < 0.6 < high[0, 1]), float(high[0, 1] + low[1, 0])
     (True, 1.0)
@@ -157,22 +200,9 @@ def pair_intervals(
     D, T = _tables(above, ties, "pair_intervals")
     if not 0.0 < finite("error", error, of="pair_intervals") <= 1.0:
         raise BadInput(f"'error' of 'pair_intervals' must be above 0 and at most 1. Got {shortened(error)}.")
-    low, known = np.zeros_like(D), np.zeros(D.shape, np.bool_)
-    if before is not None:
-        counts, ends = _tables(*_three(before)[:2], "pair_intervals"), np.array(before[2], np.float64)
-        if counts[0].shape == D.shape == ends.shape:
-            same = (counts[0] == D) & (counts[1] == T)
-            low, known = ends, same & same.T
-    run(fill_intervals, stakes_of(0.5), D, T, math.log(2.0 / error), known, low)
+    low = np.zeros_like(D)
+    run(fill_intervals, stakes_of(0.5), D, T, math.log(2.0 / error), low)
     return low, 1.0 - low.T
-
-
-def _three(before: Any) -> tuple[Any, Any, Any]:
-    if not isinstance(before, tuple) or len(before) != 3 or not all(isinstance(table, np.ndarray) for table in before):
-        raise BadInput(
-            f"'before' of 'pair_intervals' must be two tables of counts and their lower ends. Got {shortened(before)}."
-        )
-    return before
 
 
 def known_margin(margin: Any, *, of: str) -> float:
@@ -184,7 +214,7 @@ def known_margin(margin: Any, *, of: str) -> float:
 
 
 def run(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a compiled function of this room; its first argument is the bets."""
+    """Call a compiled function of this module; its first argument is the bets."""
     kernel = entry(function, arguments[0], "the evidence of pairs")
     kernel.prepare(*arguments)
     kernel.call(*arguments)

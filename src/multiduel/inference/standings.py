@@ -3,7 +3,8 @@
 The verdict needs no model but says only which option is best. The standings order all options and say how sure that order is,
 also where the slates were chosen along the way.
 
-**Strengths** theta are Bradley-Terry strengths (``strengths``), relative to the mean. With K options (or ``room``), an option's
+**Strengths** theta are Bradley-Terry strengths (``strengths``), relative to their mean weighted by how often each option was
+compared (``strengths.centring`` says why). With K options (or ``room``), an option's
 interval is theta_i +- s_i z(n_i, alpha / K): s_i the larger of the robust and the model's standard error, n_i the units of
 evidence (answers, raters or cases) that showed it, z the width that holds at all times (``strengths.at_all_times``). All
 intervals hold together with confidence 1 - alpha, if the model does. That is asymptotic: an option with fewer than 20 units has
@@ -12,19 +13,21 @@ no interval.
 **Ranks.** i is ahead of j if the interval of theta_i - theta_j, with error alpha / (K (K - 1)), lies above 0, or if the pair's
 own evidence, which needs no model, reaches ln(2 K (K - 1) / alpha). Two-sided intervals of K (K - 1) / 2 pairs use up alpha / 2,
 evidence of K (K - 1) ordered pairs the other half. The rank is from 1 + (options ahead of i) to K - (options behind i). Where a
-pair's evidence contradicts the strengths, the evidence counts. The verdict's statements, which have an alpha of their own, are
+pair's evidence contradicts the strengths, the evidence counts; where the claims form a cycle, they fit no order, and none of them
+counts. The verdict's statements, which have an alpha of their own, are
 taken over: a winner has rank 1 and all others at least 2; an option that is out cannot be first. With a margin, a winner may
 be slightly behind another option, so that its range only begins at 1.
 
 **Won** is the share of its comparisons that an option won as observed, ties half; its interval is for what was to be expected of
-these comparisons, needs no model, and holds at all times for all options together: ``bounded``, where a unit that compared the
-option k times is one observation of range k.
+these comparisons, needs no model, and holds at all times for all options together: ``bounded``, where a unit that may compare
+the option k times is one observation of range k.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -36,7 +39,9 @@ from multiduel.inference.bounded import bounded_radius
 from multiduel.inference.evidence import evidence
 from multiduel.inference.strengths import (
     Rows,
+    Spread,
     at_all_times,
+    centring,
     cluster_sums,
     duel_sums,
     fit,
@@ -198,12 +203,12 @@ class Standings:
         here = len(self.present)
         sure = percent(1.0 - self.alpha)
         for k in (1, 3, 5, 10):
-            if (
-                k < here
-                and (top := self.top(k))
-                and len(top.possible) < here
-                and not (k == 1 and self.verdict.winner is not None)
-            ):
+            if k >= here or (k == 1 and self.verdict.winner is not None):
+                continue
+            top = self.top(k)
+            if k == 1 and set(top.possible) == set(self.verdict.still_in):
+                continue  # the verdict says so already
+            if k <= len(top.possible) < here:  # fewer than k: the statements do not fit one order
                 names = listed([f"'{self.names[arm]}'" for arm in top.possible])
                 among = f"among these {len(top.possible)}: " if len(top.possible) > k else ""
                 said.append(f"By strengths, the best {f'{k} are' if k > 1 else 'is'} {among}{names} ({sure}).")
@@ -319,19 +324,27 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """What the arithmetic needs of votes, whichever way they came."""
 
     names: tuple[str, ...]
+    by: str
     above: Floats
     ties: Floats
     answers: int
     units: int
     rows: Rows | None  # None: every pair is a unit of its own, so that counts are enough
     shown: Floats | None  # if the rows do not say
-    assumed: float
-    tally: Tally  # what the verdict counts
+    seats: float  # how many options an answer compared, where only counts are known; otherwise 2
+    counted: Callable[[], Tally]  # what the verdict counts
     styled: tuple[Rows, Rows] | None = None  # with covariates: by cluster, and with the counts of rows
+
+    @property
+    def assumed(self) -> float:
+        """By how much variances are raised where only counts are known. The pairs of a ranking of m options by a Plackett-Luce
+        judge hang together so that, for options alike, the variance of an option's score is (m + 1) / 3 times that of single
+        pairs; where only the best of m is named, m / 2 times, which is never less."""
+        return self.seats / 2.0
 
 
 def standings(
@@ -340,12 +353,13 @@ def standings(
     *,
     names: Sequence[str] | None = None,
     alpha: float = 0.05,
-    by: str = "answer",
+    by: str | None = None,
     margin: float = 0.0,
     room: int | None = None,
     retired: Iterable[int] = (),
     covariates: Mapping[str, Any] | None = None,
     position: bool = False,
+    slate_size: int | None = None,
     verdict: Verdict | None = None,
 ) -> Standings:
     """Order all options by strength, and say how sure that order is. Ask at any time, as often as you like.
@@ -361,13 +375,16 @@ def standings(
     alpha
         The largest chance that an interval of a strength misses at any time; likewise that a rank range does.
     by
-        The unit of evidence. "answer": for these raters, in this mix. "rater", "case": for people, or cases, like these.
+        The unit of evidence. "answer": for these raters, in this mix. "rater", "case": for people, or cases, like these. If not
+        given, by answer; for a tally, as it counts.
     margin, room, retired
         As for ``verdict``.
     covariates
         For style control, by name: what the first option of each row of the votes has more than the second, such as log length.
     position
         Whether to take the effect of being shown first into account; the votes must be ``ordered``.
+    slate_size
+        Of counts: how many options an answer compared at most. If not given, a table is of duels, and a tally as it says.
     verdict
         The verdict of these votes, if it is known; ``margin``, ``room`` and ``retired`` are then taken from it.
 
@@ -389,33 +406,20 @@ def standings(
     ('tea', 1, 1)
     """
     share("alpha", alpha, of="standings")
-    choice("by", by, UNITS)
+    by = (votes.unit if isinstance(votes, Tally) else "answer") if by is None else choice("by", by, UNITS)
     x, effects = _covariates(votes, covariates, position)
-    known = _known(votes, ties, names, by, x)
+    known = _read(votes, ties, names, by, x, slate_size)
     K = len(known.names)
     judged = _judged(known, by, verdict, alpha, margin, room, retired)
     many = max(K, 1 if room is None else whole("room", room, 1, MOST_ROOM, of="standings"))
-    N = known.above + known.above.T + known.ties
-    theta, J = fit(known.above + 0.5 * known.ties)
-    group = groups(N)
-    if known.rows is None:
-        M, shown = duel_sums(known.above, known.ties, theta), N.sum(axis=1) if known.shown is None else known.shown
-        squares = shown if known.assumed == 1.0 else N.sum(axis=1) ** 2 / np.maximum(shown, 1.0)
-    else:
-        M, shown, squares = cluster_sums(known.rows, theta)
-    correction = _correction(known, K)
-    covariance = spread(J, M * known.assumed, group, correction, known.assumed)
-    theta = _centred(theta, group)
-    error = np.sqrt(covariance.variance())
-    enough = shown >= LEAST_SHOWN
-    wide = np.where(enough, error * at_all_times(shown, alpha / many), math.nan)
-    wide[~np.isfinite(wide)] = math.nan
-    ahead, contradictions = _ahead(theta, covariance.of_differences(), shown, group, judged, alpha, many)
+    found = estimate(known, alpha / many)
+    theta, group, shown, error, wide = found.theta, found.group, found.shown, found.error, found.wide
+    ahead, contradictions = _ahead(found, judged, alpha, many)
     rank_from, rank_to = _ranks(ahead, judged)
-    won, won_low, won_high = _won(known, N, squares, alpha / many)
+    won, won_low, won_high = _won(known, found.squares, alpha / many)
     gone = sorted(set(range(K)) - set(judged.present))
     first = [judged.winner] if judged.winner is not None else []
-    rest = sorted(set(judged.present) - set(first), key=lambda k: (-theta[k], k))
+    rest = sorted(set(judged.present) - set(first), key=lambda k: (shown[k] == 0, -theta[k], k))
     return Standings(
         names=known.names,
         by=by,
@@ -440,23 +444,29 @@ def standings(
         verdict=judged,
         contradictions=contradictions,
         assumed=known.assumed,
-        style=_style(known, effects, group, shown, correction, alpha, many) if effects else None,
+        style=_style(known, effects, found, alpha, many) if effects else None,
     )
 
 
 # ---- what is given
 
 
-def _known(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats | None) -> _Known:
+def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats | None, slate_size: int | None) -> Known:
     if isinstance(votes, Votes):
         if ties is not None:
             raise BadInput("'ties' of 'standings' go with a table of wins: votes hold theirs.")
         labels = votes.options if names is None else names_of(names, len(votes.options), of="standings")
-        return _known_votes(votes, labels, by, x)
+        return _read_votes(votes, labels, by, x)
     if isinstance(votes, Tally):
         if ties is not None:
             raise BadInput("'ties' of 'standings' go with a table of wins: a tally holds its own.")
         tally, duels = votes, False
+        if tally.unit == "rater" and by != "rater":
+            raise BadInput(f"'by' must be 'rater' for a tally that counts by rater. Got '{by}'.")
+        if tally.knows_answers:
+            given = tally.votes(names)
+            known = _read_votes(given, given.options, by, x)
+            return known._replace(counted=lambda: tally) if by == tally.unit else known
     else:
         tally, duels = Tally.of(votes, ties), True
     if by != "answer" or tally.unit != "answer":
@@ -464,41 +474,43 @@ def _known(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Float
     labels = tuple(f"option {k}" for k in range(tally.n_arms)) if names is None else names_of(names, tally.n_arms, of="standings")
     N = tally.above + tally.above.T + tally.ties
     pairs, shown = 0.5 * float(N.sum()), tally.showings.astype(float)
-    if duels or (shown.sum() <= 2.0 * pairs + 0.5 and pairs <= tally.answers + 0.5):
-        return _Known(labels, tally.above, tally.ties, round(pairs), round(pairs), None, None, 1.0, tally)
-    # The pairs of a ranking of m from a Plackett-Luce judge hang together so that, for options alike, the variance of an option's
-    # score is (m + 1) / 3 times that of single pairs; m / 2 times where only the best of m is named.
     seats = float(shown.sum()) / max(1, tally.answers)
-    return _Known(labels, tally.above, tally.ties, tally.answers, tally.answers, None, shown, max(1.0, seats / 2.0), tally)
+    if slate_size is not None:
+        seats = whole("slate_size", slate_size, 2, of="standings")
+    elif duels or (shown.sum() <= 2.0 * pairs + 0.5 and pairs <= tally.answers + 0.5):
+        seats = 2.0
+    if seats <= 2.0:
+        return Known(labels, by, tally.above, tally.ties, round(pairs), round(pairs), None, None, 2.0, lambda: tally)
+    return Known(labels, by, tally.above, tally.ties, tally.answers, tally.answers, None, shown, seats, lambda: tally)
 
 
-def _known_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> _Known:
+def _read_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> Known:
     above, ties = votes.tables
     n = votes.answers if votes.counts is None else round(float(votes.counts.sum()))
+    duels = by == "answer" and votes.starts is None
+    counted: Callable[[], Tally]
+    rows: Rows | None = None
     if by == "answer":
-        tally, units = Tally.of(above, ties, answers=n), n
-        duels = votes.starts is None
+        units = n
+        counted = functools.partial(Tally.of, above, ties, answers=n)
         rows = None if duels and x is None else _rows_by_answer(votes)
     else:
-        cluster, units = votes.clusters(by)
+        cluster, _ = votes.clusters(by)
         units = len(np.unique(cluster))  # of all that are named, those who answered
-        tally, duels, rows = _first_judgements(votes, cluster), False, rows_by(votes, cluster)
+        counted = functools.partial(_first_judgements, votes, cluster)
+        rows = rows_by(votes, cluster)
     styled = None
     if x is not None and rows is not None:
         weight = np.ones(1) if votes.counts is None else votes.row_counts
         styled = rows._replace(x=x), rows._replace(x=x, weight=weight)
-    return _Known(names, above, ties, n, units, None if duels else rows, None, 1.0, tally, styled)
-
-
-def _won_share(votes: Votes) -> Any:
-    return np.float32(0.5) * (votes.outcome + np.float32(1.0))
+    return Known(names, by, above, ties, n, units, None if duels else rows, None, 2.0, counted, styled)
 
 
 def _rows_by_answer(votes: Votes) -> Rows:
     edges = np.arange(len(votes.first) + 1) if votes.starts is None else votes.starts
     repeats = np.ones(1) if votes.counts is None else votes.counts
     no_x = np.zeros((len(votes.first), 0))
-    return Rows(votes.first, votes.second, _won_share(votes), np.ones(1), np.zeros(0, np.int64), edges, repeats, no_x)
+    return Rows(votes.first, votes.second, votes.outcome, np.ones(1), np.zeros(0, np.int64), edges, repeats, no_x)
 
 
 def rows_by(votes: Votes, cluster: Ints) -> Rows:
@@ -508,7 +520,7 @@ def rows_by(votes: Votes, cluster: Ints) -> Rows:
     edges = np.concatenate(([0], np.cumsum(np.bincount(of_row))))
     weight = np.ones(1) if votes.counts is None else votes.row_counts
     no_x = np.zeros((len(votes.first), 0))
-    return Rows(votes.first, votes.second, _won_share(votes), weight, order, edges, np.ones(1), no_x)
+    return Rows(votes.first, votes.second, votes.outcome, weight, order, edges, np.ones(1), no_x)
 
 
 def _first_judgements(votes: Votes, cluster: Ints) -> Tally:
@@ -548,10 +560,10 @@ def _covariates(votes: Any, given: Mapping[str, Any] | None, position: bool) -> 
 
 
 def _judged(
-    known: _Known, by: str, given: Verdict | None, alpha: float, margin: float, room: int | None, retired: Iterable[int]
+    known: Known, by: str, given: Verdict | None, alpha: float, margin: float, room: int | None, retired: Iterable[int]
 ) -> Verdict:
     if given is None:
-        made = verdict(known.tally, alpha=alpha, margin=margin, room=room, retired=retired, names=known.names)
+        made = verdict(known.counted(), alpha=alpha, margin=margin, room=room, retired=retired, names=known.names)
         return replace(made, unit=by)
     if not isinstance(given, Verdict) or len(given.names) != len(known.names):
         raise BadInput(f"'verdict' of 'standings' must be that of these {len(known.names)} options. Got {shortened(given)}.")
@@ -561,21 +573,61 @@ def _judged(
 # ---- what follows
 
 
-def _correction(known: _Known, K: int) -> float:
+class Estimate(NamedTuple):
+    """Strengths and how far they may be off."""
+
+    theta: Floats  # f8[K]  relative to the mean of its group
+    centre: Floats  # f8[K, K]  that takes the mean
+    group: Ints  # i8[K]
+    shown: Floats  # f8[K]  units of evidence that compared each option
+    squares: Floats  # f8[K]  sum, over units, of squares of how often each compared an option
+    covariance: Spread
+    error: Floats  # f8[K]
+    wide: Floats  # f8[K]  half-widths of intervals; nan where it is too early
+
+
+def estimate(known: Known, error: float) -> Estimate:
+    """The strengths, each with an interval that ever misses with a chance of ``error`` at most."""
+    N = known.above + known.above.T + known.ties
+    theta, J = fit(known.above + 0.5 * known.ties)
+    group = groups(N)
+    if known.rows is None:
+        M, shown = duel_sums(known.above, known.ties, theta), N.sum(axis=1) if known.shown is None else known.shown
+        squares = N.sum(axis=1) * (known.seats - 1.0)  # no answer compared an option more often
+    else:
+        M, seen = cluster_sums(known.rows, theta)
+        # an answer that names the best compares it with all others, and each of these once: how often depends on the outcome
+        shown, squares = seen.shown, N.sum(axis=1) * seen.most if known.by == "answer" else seen.squares
+    centre = centring(group, N.sum(axis=1))
+    covariance = spread(J, M * known.assumed, group, centre, _correction(known, len(theta)), known.assumed)
+    off = np.sqrt(covariance.variance())
+    wide = np.full(len(theta), math.nan)
+    enough = shown >= LEAST_SHOWN
+    wide[enough] = off[enough] * at_all_times(shown[enough], error)
+    return Estimate(centre @ theta, centre, group, shown, squares, covariance, off, wide)
+
+
+def _correction(known: Known, K: int) -> float:
     """Residuals are smaller than errors, because the strengths were fitted to them."""
     G, n = max(2, known.units), max(known.answers, K + 1)
     return G / (G - 1.0) * n / (n - K)
 
 
-def _ahead(
-    theta: Floats, variance: Floats, shown: Floats, group: Ints, judged: Verdict, alpha: float, many: int
-) -> tuple[Flags, tuple[tuple[int, int], ...]]:
+def ahead_by_strength(found: Estimate, error: float) -> Flags:
+    """Whose interval of the difference to whom lies above 0; each pair's ever misses with a chance of ``error`` at most."""
+    n = np.minimum(found.shown[:, None], found.shown[None, :])
+    apart = found.theta[:, None] - found.theta[None, :]
+    off = np.sqrt(np.maximum(found.covariance.of_differences(), 0.0))
+    sure: Flags = (apart > off * at_all_times(np.maximum(n, LEAST_SHOWN), error)) & (n >= LEAST_SHOWN)
+    sure &= found.group[:, None] == found.group[None, :]
+    return sure
+
+
+def _ahead(found: Estimate, judged: Verdict, alpha: float, many: int) -> tuple[Flags, tuple[tuple[int, int], ...]]:
     """Who is ahead of whom for certain; and the pairs whose own evidence contradicts the strengths."""
-    error = alpha / max(1.0, many * (many - 1.0))
-    n = np.minimum(shown[:, None], shown[None, :])
+    theta, group = found.theta, found.group
     apart = theta[:, None] - theta[None, :]
-    ahead = apart > np.sqrt(np.maximum(variance, 0.0)) * at_all_times(np.maximum(n, 1.0), error)
-    ahead &= (n >= LEAST_SHOWN) & (group[:, None] == group[None, :])
+    ahead = ahead_by_strength(found, alpha / max(1.0, many * (many - 1.0)))
     L = judged.evidence if judged.margin == 0.0 else evidence(*judged.tally)[0]
     sure = judged.pairs <= L
     np.fill_diagonal(sure, False)
@@ -591,8 +643,27 @@ def _ahead(
             ahead[b] = True
     np.fill_diagonal(ahead, False)
     ahead &= here[:, None] & here[None, :]
+    ahead &= ~_in_cycles(ahead)
     worst = sorted(((int(i), int(j)) for i, j in wrong), key=lambda pair: (apart[pair], pair))
     return ahead, tuple(worst)
+
+
+def _in_cycles(ahead: Flags) -> Flags:
+    """Pairs of which each is ahead of the other, if only by way of others: what is said of them does not fit one order."""
+    left = np.arange(len(ahead))
+    while len(left):  # whoever has nobody ahead, or nobody behind, is in no cycle
+        inner = ahead[np.ix_(left, left)]
+        kept = inner.any(axis=0) & inner.any(axis=1)
+        if kept.all():
+            break
+        left = left[kept]
+    mutual = np.zeros_like(ahead)
+    if len(left):
+        reach = ahead[np.ix_(left, left)]
+        for _ in range(len(left).bit_length()):
+            reach = reach | ((reach.astype(np.float32) @ reach.astype(np.float32)) > 0.0)
+        mutual[np.ix_(left, left)] = reach & reach.T
+    return mutual
 
 
 def _ranks(ahead: Flags, judged: Verdict) -> tuple[Ints, Ints]:
@@ -604,8 +675,8 @@ def _ranks(ahead: Flags, judged: Verdict) -> tuple[Ints, Ints]:
     return rank_from, np.maximum(rank_from, rank_to)
 
 
-def _won(known: _Known, N: Floats, squares: Floats, error: float) -> tuple[Floats, Floats, Floats]:
-    n = N.sum(axis=1)
+def _won(known: Known, squares: Floats, error: float) -> tuple[Floats, Floats, Floats]:
+    n = (known.above + known.above.T + known.ties).sum(axis=1)
     W = (known.above + 0.5 * known.ties).sum(axis=1)
     won = np.divide(W, n, out=np.full(len(n), math.nan), where=n > 0)
     radius = np.array(
@@ -614,25 +685,17 @@ def _won(known: _Known, N: Floats, squares: Floats, error: float) -> tuple[Float
     return won, np.clip(won - radius, 0.0, 1.0), np.clip(won + radius, 0.0, 1.0)
 
 
-def _style(
-    known: _Known, effects: tuple[str, ...], group: Ints, shown: Floats, correction: float, alpha: float, many: int
-) -> Style:
+def _style(known: Known, effects: tuple[str, ...], raw: Estimate, alpha: float, many: int) -> Style:
     assert known.styled is not None
     rows, counted = known.styled
-    K, d = len(group), len(effects)
+    K, d = len(raw.group), len(effects)
     theta, beta, J = fit_rows(counted, K)
-    M, _, _ = cluster_sums(rows, theta, beta)
-    covariance = spread(J, M, group, correction)
-    error = np.sqrt(np.maximum(covariance.variance(), 0.0))
-    theta = _centred(theta, group)
-    wide = np.where(shown >= LEAST_SHOWN, error[:K] * at_all_times(np.maximum(shown, 1.0), alpha / many), math.nan)
-    off = error[K:] * float(at_all_times(max(1, known.units), alpha / d))
+    M, _ = cluster_sums(rows, theta, beta)
+    off = np.sqrt(np.maximum(spread(J, M, raw.group, raw.centre, _correction(known, K)).variance(), 0.0))
+    theta = raw.centre @ theta
+    wide = off[:K] * at_all_times(np.maximum(raw.shown, 1.0), alpha / many)
+    wide[np.isnan(raw.wide)] = math.nan
+    apart = off[K:] * float(at_all_times(max(1, known.units), alpha / d))
     if known.units < LEAST_SHOWN:
-        off[:] = math.nan
-    return Style(effects, beta, beta - off, beta + off, theta, theta - wide, theta + wide)
-
-
-def _centred(theta: Floats, group: Ints) -> Floats:
-    means = np.bincount(group, theta) / np.bincount(group)
-    centred: Floats = theta - means[group]
-    return centred
+        apart[:] = math.nan
+    return Style(effects, beta, beta - apart, beta + apart, theta, theta - wide, theta + wide)

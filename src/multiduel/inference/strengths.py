@@ -11,7 +11,7 @@ Spread     J = Laplacian of N_ij p_ij (1 - p_ij); U_c = the score of cluster c, 
            placed first has residuals near 0, so that the robust form alone would be far too sure of it.
 
 Options that were never compared with each other, not even by way of others, form groups; strengths are relative to the mean of
-a group, and nothing is said across groups.
+a group (``centring``), and nothing is said across groups.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from multiduel.kernels.compiler.dispatch import entry
 RIDGE = 0.5  # lambda
 STEPS = 1000  # strengths far apart take many: no step is above 1
 CLOSE = 1e-9
+TRACE = 1e-6  # a ridge on effects of covariates, so that one that says nothing is merely uncertain
 
 
 class Rows(NamedTuple):
@@ -34,7 +35,7 @@ class Rows(NamedTuple):
 
     first: Any  # i4[rows]
     second: Any  # i4[rows]
-    won: Any  # f4[rows]  the share of the first: 1 above, 1/2 level, 0 below
+    outcome: Any  # i1[rows]  1: the first was placed above the second; 0: level; -1: below
     weight: Floats  # f8[rows] or f8[1]: how much a row counts within its cluster
     order: Ints  # i8[rows], or i8[0] where rows stand in order already
     edges: Ints  # i8[clusters + 1]
@@ -49,6 +50,14 @@ class Scratch(NamedTuple):
     touched: Ints  # i8[K]  the options of this cluster
     u: Floats  # f8[K + d]  its score
     met: Floats  # f8[K]  how often it compared an option
+
+
+class Seen(NamedTuple):
+    """How clusters compared each option."""
+
+    shown: Floats  # f8[K]  clusters that did
+    squares: Floats  # f8[K]  sum of squares of how often each did
+    most: Floats  # f8[K]  the most others that one of them compared
 
 
 def sigmoid(x: Any) -> Any:
@@ -94,7 +103,7 @@ def fill_slopes(rows: Rows, theta: Floats, beta: Floats, slope: Floats, J: Float
             y += beta[q] * rows.x[k, q]
         p = 1.0 / (1.0 + math.exp(-y))
         w = rows.weight[k] if rows.weight.shape[0] > 1 else rows.weight[0]
-        e, v = w * (rows.won[k] - p), w * p * (1.0 - p)
+        e, v = w * (0.5 + 0.5 * rows.outcome[k] - p), w * p * (1.0 - p)
         slope[i] += e
         slope[j] -= e
         J[i, i] += v
@@ -112,8 +121,8 @@ def fill_slopes(rows: Rows, theta: Floats, beta: Floats, slope: Floats, J: Float
                 J[K + q, K + r] += v * x * rows.x[k, r]
 
 
-def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floats, shown: Floats, squares: Floats) -> None:
-    """Over the clusters: sum U U'; how many showed each option; the sum of squares of how often each compared it."""
+def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floats, seen: Seen) -> None:
+    """Sum U U' over the clusters, and count how they compared each option."""
     K, d = theta.shape[0], beta.shape[0]
     mark, touched, u, met = scratch.mark, scratch.touched, scratch.u, scratch.met
     for c in range(rows.edges.shape[0] - 1):
@@ -139,7 +148,7 @@ def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floa
             for q in range(d):
                 y += beta[q] * rows.x[k, q]
             w = rows.weight[k] if rows.weight.shape[0] > 1 else rows.weight[0]
-            e = w * (rows.won[k] - 1.0 / (1.0 + math.exp(-y)))
+            e = w * (0.5 + 0.5 * rows.outcome[k] - 1.0 / (1.0 + math.exp(-y)))
             u[i] += e
             u[j] -= e
             met[i] += w
@@ -149,8 +158,9 @@ def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floa
         times = rows.repeats[c] if rows.repeats.shape[0] > 1 else rows.repeats[0]
         for a in range(n):
             i = touched[a]
-            shown[i] += times
-            squares[i] += times * met[i] * met[i]
+            seen.shown[i] += times
+            seen.squares[i] += times * met[i] * met[i]
+            seen.most[i] = max(seen.most[i], n - 1.0)
             for b in range(n):
                 M[i, touched[b]] += times * u[i] * u[touched[b]]
             for q in range(d):
@@ -161,14 +171,14 @@ def fill_sums(rows: Rows, theta: Floats, beta: Floats, scratch: Scratch, M: Floa
                 M[K + q, K + s] += times * u[K + q] * u[K + s]
 
 
-def cluster_sums(rows: Rows, theta: Floats, beta: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-    """(M, shown, squares) of ``fill_sums``."""
+def cluster_sums(rows: Rows, theta: Floats, beta: Floats | None = None) -> tuple[Floats, Seen]:
+    """What ``fill_sums`` sums up."""
     K = len(theta)
     effects = np.zeros(0) if beta is None else beta
-    M, shown, squares = np.zeros((K + len(effects),) * 2), np.zeros(K), np.zeros(K)
+    M, seen = np.zeros((K + len(effects),) * 2), Seen(np.zeros(K), np.zeros(K), np.zeros(K))
     scratch = Scratch(np.zeros(K, np.int64), np.zeros(K, np.int64), np.zeros(len(M)), np.zeros(K))
-    _run(fill_sums, rows, theta, effects, scratch, M, shown, squares)
-    return M, shown, squares
+    _run(fill_sums, rows, theta, effects, scratch, M, seen)
+    return M, seen
 
 
 def fit_rows(rows: Rows, K: int, start: Floats | None = None, ridge: float = RIDGE) -> tuple[Floats, Floats, Floats]:
@@ -177,7 +187,7 @@ def fit_rows(rows: Rows, K: int, start: Floats | None = None, ridge: float = RID
     at = np.zeros(K + d)
     if start is not None:
         at[:K] = start
-    penalty = np.concatenate([np.full(K, ridge), np.full(d, 1e-6)])
+    penalty = np.concatenate([np.full(K, ridge), np.full(d, TRACE)])
     for _ in range(STEPS):
         slope, J = np.zeros(K + d), np.zeros((K + d, K + d))
         _run(fill_slopes, rows, at[:K].copy(), at[K:].copy(), slope, J)
@@ -235,19 +245,35 @@ class Spread(NamedTuple):
         return np.maximum(one, other)
 
 
-def spread(J: Floats, M: Floats, group: Ints, correction: float, inflated: float = 1.0, ridge: float = RIDGE) -> Spread:
+def centring(group: Ints, compared: Floats) -> Floats:
+    """The matrix that takes the mean of its group from each strength, options weighted by how often they were compared.
+
+    Not the plain mean. A policy that looks for the best stops showing options after bad luck, so that the rarely shown are,
+    together, estimated too low. In a plain mean their errors weigh as much as all others and add up, and shift every strength:
+    the intervals of well-known options then miss too often where options are alike. In the weighted mean their errors weigh
+    little, and what is uncertain about an option is mostly its own. docs/standings.md has both, measured.
+    """
+    weights = np.where(group[:, None] == group[None, :], np.maximum(compared, 1e-12)[None, :], 0.0)
+    centre: Floats = np.eye(len(group)) - weights / weights.sum(axis=1, keepdims=True)
+    return centre
+
+
+def spread(
+    J: Floats, M: Floats, group: Ints, centre: Floats, correction: float, inflated: float = 1.0, ridge: float = RIDGE
+) -> Spread:
     """The covariances of the module's text. ``inflated``: by how much the model's is too small because pairs hang together."""
-    K, size = len(group), len(J)
+    K, size = len(centre), len(J)
+    H = np.eye(size)
+    H[:K, :K] = centre
     same = (group[:, None] == group[None, :]).astype(float)
     means = np.zeros((size, size))
     means[:K, :K] = same / same.sum(axis=1, keepdims=True)
-    inverse = np.linalg.inv(J + means + (np.diag([0.0] * K + [1e-6] * (size - K)) if size > K else 0.0)) - means
-    penalty = np.zeros(size)
-    penalty[:K], penalty[K:] = ridge, 1e-6
-    shrunk = np.asarray(np.linalg.inv(J + np.diag(penalty)), np.float64)
-    shrunk -= means @ shrunk
-    shrunk -= shrunk @ means
-    return Spread(correction * (inverse @ M @ inverse), inflated * shrunk)
+    trace = np.full(size, TRACE)
+    trace[:K] = 0.0
+    inverse = H @ np.linalg.inv(J + means + np.diag(trace))
+    trace[:K] = ridge
+    shrunk = H @ np.linalg.inv(J + np.diag(trace)) @ H.T
+    return Spread(correction * (inverse @ M @ inverse.T), inflated * shrunk)
 
 
 def at_all_times(n: Any, error: float) -> Any:

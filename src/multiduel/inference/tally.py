@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Hashable, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from multiduel.arrays import Floats, Ints
-from multiduel.inputs import BadInput, choice, shortened, whole
+from multiduel.inference.votes import Votes
+from multiduel.inputs import BadInput, choice, names_of, shortened, whole
 
 UNITS = ("answer", "rater", "case")
 MOST_ARMS = 10_000  # tables of as many squared
@@ -30,6 +33,75 @@ class Answer(NamedTuple):
     placed: Ints  # i8[n, n]  1: the one above the other, -1: below, 0: level, and where nothing was said
     said: Any  # bool[n, n]  something was said of the pair
     rater: Hashable
+
+
+class _Rows:
+    """The pairs of every answer, five bytes each: counts do not say which pairs are of one answer, or of one rater."""
+
+    def __init__(self) -> None:
+        self.numbers = array("q")  # of answers, ascending
+        self.ends = array("q")  # where the rows of each answer end
+        self.rater = array("i")
+        self.counts = bytearray()  # 1 while an answer counts
+        self.first, self.second, self.placed = array("h"), array("h"), array("b")
+        self.raters: dict[Hashable, int] = {}
+
+    def add(self, answer: Answer) -> None:
+        said, placed = answer.said.tolist(), answer.placed.tolist()
+        for a, i in enumerate(answer.arms):
+            for b in range(a + 1, len(answer.arms)):
+                if said[a][b]:
+                    self.first.append(i)
+                    self.second.append(answer.arms[b])
+                    self.placed.append(placed[a][b])
+        self.numbers.append(answer.number)
+        self.ends.append(len(self.first))
+        self.rater.append(self.raters.setdefault(answer.rater, len(self.raters)))
+        self.counts.append(1)
+
+    def forget(self, number: int) -> None:
+        self.counts[bisect_left(self.numbers, number)] = 0
+
+    def columns(self) -> dict[str, Any]:
+        """The answers that count, as arrays; raters by number, in the order in which they first answered."""
+        ends, here = np.array(self.ends, np.int64), np.array(self.counts, np.bool_)
+        sizes = np.diff(ends, prepend=0)
+        rows = np.repeat(here, sizes)
+        names = list(self.raters)
+        who, at, code = np.unique(np.array(self.rater, np.int32)[here], return_index=True, return_inverse=True)
+        order = np.argsort(at)
+        place = np.argsort(order).astype(np.int32)
+        return {
+            "first": np.array(self.first, np.int16)[rows],
+            "second": np.array(self.second, np.int16)[rows],
+            "placed": np.array(self.placed, np.int8)[rows],
+            "sizes": sizes[here],
+            "rater": place[code],
+            "names": [names[k] for k in who[order].tolist()],
+        }
+
+    @classmethod
+    def of(cls, tally: Tally, columns: dict[str, Any]) -> _Rows:
+        """What ``columns`` gave, checked: compiled code will look up arms by these numbers."""
+        numbers, sizes, who, names = sorted(tally._held), columns["sizes"], columns["rater"], columns["names"]
+        first, second, placed = (columns[name] for name in ("first", "second", "placed"))
+        good = len(sizes) == len(numbers) == len(who) and len(first) == len(second) == len(placed) == sizes.sum()
+        good = good and not (len(sizes) and (sizes.min() < 0 or who.min() < 0 or who.max() >= len(names)))
+        if good and len(first):
+            good = min(first.min(), second.min()) >= 0 and max(first.max(), second.max()) < tally.n_arms
+            good = good and not (first == second).any() and -1 <= placed.min() <= placed.max() <= 1
+        if good and tally.unit == "answer":
+            above, ties = Votes(("",) * tally.n_arms, first, second, placed).tables
+            good = np.array_equal(above, tally.above) and np.array_equal(ties, tally.ties)
+        if not good:
+            raise BadInput("The answers of a saved tally must be those that it counts.")
+        made = cls()
+        made.numbers, made.ends = array("q", numbers), array("q", np.cumsum(sizes).tolist())
+        made.counts = bytearray(b"\1" * len(sizes))
+        made.rater, made.placed = array("i", who.tolist()), array("b", placed.tolist())
+        made.first, made.second = array("h", first.tolist()), array("h", second.tolist())
+        made.raters = {name: k for k, name in enumerate(names)}
+        return made
 
 
 class Tally:
@@ -62,11 +134,78 @@ class Tally:
         self._held: set[int] = set()
         self._judged: dict[Hashable, dict[tuple[int, int], dict[int, int]]] = {}  # by rater
         self._asleep: dict[Hashable, Ints] = {}  # judgements of raters that have not been needed since it was restored
+        self._rows: _Rows | None = _Rows()  # None: made from counts
 
     @property
     def n_arms(self) -> int:
         """Number of arms K."""
         return len(self.above)
+
+    def __repr__(self) -> str:
+        pairs = int((np.triu(self.above + self.above.T + self.ties) > 0.0).sum())
+        judged = float(self.above.sum() + 0.5 * self.ties.sum())
+        shown = f", each shown {self.showings.min():,} to {self.showings.max():,} times" if self.answers else ""
+        return (
+            f"<Tally of {self.answers:,} answers by {self.unit}: {judged:,.10g} judgements of {pairs:,} pairs of "
+            f"{self.n_arms:,} arms{shown}>"
+        )
+
+    @property
+    def knows_answers(self) -> bool:
+        """Whether the tally holds what each answer said, and not only counts."""
+        return self._rows is not None
+
+    def votes(self, names: Sequence[str] | None = None) -> Votes:
+        """Return the answers that count, as votes.
+
+        Parameters
+        ----------
+        names
+            The arms' names.
+
+        Returns
+        -------
+        Votes
+            A row per pair that an answer judged, with the raters.
+
+        Raises
+        ------
+        BadInput
+            If the tally was made from counts, which do not say what each answer said.
+        """
+        if self._rows is None:
+            raise BadInput("This tally was made from counts, which do not say what each answer said.")
+        labels = tuple(f"option {k}" for k in range(self.n_arms)) if names is None else names_of(names, self.n_arms, of="votes")
+        columns = self._rows.columns()
+        sizes = columns["sizes"]
+        said = sizes > 0  # an answer may judge nothing
+        known = all(name is not None for name in columns["names"])
+        whose: Any = columns["rater"][said] if known else None
+        names_of_units: Any = tuple(str(name) for name in columns["names"]) if known else ()
+        return Votes(
+            labels,
+            columns["first"].astype(np.int32),
+            columns["second"].astype(np.int32),
+            columns["placed"],
+            starts=None if (sizes[said] == 1).all() else np.concatenate(([0], np.cumsum(sizes[said]))),
+            ordered=True,
+            **({"case": whose, "cases": names_of_units} if self.unit == "case" else {"rater": whose, "raters": names_of_units}),
+        )
+
+    def recall(self, answers: Iterable[Answer]) -> None:
+        """Note again what each answer said that this tally holds already as counts.
+
+        Parameters
+        ----------
+        answers
+            All that count, made by ``held``, in the order of their numbers.
+        """
+        rows = _Rows()
+        for answer in answers:
+            rows.add(answer)
+        if set(rows.numbers) != self._held or len(rows.numbers) != len(self._held):
+            raise BadInput(f"'recall' takes the {len(self._held):,} answers that this tally holds. Got {len(rows.numbers):,}.")
+        self._rows = rows
 
     def add(self, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
         """Count an answer.
@@ -95,6 +234,8 @@ class Tally:
         self._last = answer.number
         self._held.add(answer.number)
         self._count(answer, 1)
+        if self._rows is not None:
+            self._rows.add(answer)
         return answer
 
     def held(self, number: int, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
@@ -132,6 +273,8 @@ class Tally:
             raise BadInput(f"Only an answer that this tally holds can be undone. Got {shortened(answer)}.")
         self._held.remove(answer.number)
         self._count(answer, -1)
+        if self._rows is not None:
+            self._rows.forget(answer.number)
 
     def has_judged(self, rater: Hashable, i: int, j: int) -> bool:
         """Tell whether a judgement of a pair by a rater counts already.
@@ -226,7 +369,7 @@ class Tally:
             "raters": raters,
             "lengths": np.array([len(rows[rater]) for rater in raters], np.int64),
             "judged": np.concatenate([rows[rater] for rater in raters]) if raters else np.zeros((0, 4), np.int64),
-        }
+        } | ({} if self._rows is None else self._rows.columns())
 
     @classmethod
     def restored(cls, table: dict[str, Any]) -> Tally:
@@ -251,6 +394,7 @@ class Tally:
         if table["raters"]:
             parts = np.split(table["judged"], np.cumsum(table["lengths"])[:-1])
             tally._asleep = dict(zip(table["raters"], parts, strict=True))
+        tally._rows = _Rows.of(tally, table) if "sizes" in table else None
         return tally
 
     def _checked(self, arms: Sequence[int], wins: Any) -> tuple[tuple[int, ...], Floats]:
@@ -306,7 +450,7 @@ class Tally:
         if T.shape != D.shape or (T != T.T).any():
             raise BadInput(f"'ties' must be symmetric and of the shape of 'above', {D.shape}. Got shape {T.shape}.")
         tally = cls(len(D), unit=unit)
-        tally.above, tally.ties = D, T
+        tally.above, tally.ties, tally._rows = D, T, None
         judged = D + D.T + T
         least = judged.max(axis=1, initial=0.0)
         try:

@@ -124,23 +124,8 @@ class Verdict:
     @cached_property
     def intervals(self) -> tuple[Floats, Floats]:
         """Intervals (low, high) of every P[i, j]; all hold together, at all times."""
-        return self._intervals(None)
-
-    def _intervals(self, before: Verdict | None) -> tuple[Floats, Floats]:
         error = max(LEAST_ERROR, min(1.0, 2.0 * math.exp(-self.pairs))) if len(self.names) > 1 else 1.0
-        known = None if before is None else (*before.tally, before.intervals[0])
-        return pair_intervals(*self.tally, error=error, before=known)
-
-    def follow(self, before: Verdict | None) -> None:
-        """Take over the intervals of an earlier verdict where the counts are the same: of many pairs, few change at a time.
-
-        Parameters
-        ----------
-        before
-            The earlier verdict, or None.
-        """
-        if before is not None and before.pairs == self.pairs:
-            self.__dict__["intervals"] = self._intervals(before)
+        return pair_intervals(*self.tally, error=error)
 
     @cached_property
     def copeland(self) -> tuple[Score, ...]:
@@ -259,7 +244,7 @@ def verdict(
     Examples
     --------
     >>> print(verdict([[0, 30, 30], [2, 0, 20], [1, 12, 0]], names=["mild", "sharp", "bitter"]))
-    'mild' is best for the raters who answered here, in this mix (95 %): against each other option, more than half of the \
+    'mild' is best for these raters (95 %): against each other option, more than half of the \
 answers that tell the two apart place it above.
     """
     given = None if unit is None else known_unit(unit)

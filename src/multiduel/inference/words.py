@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from multiduel.inference.verdict import Verdict
 
 WHOM = {
-    "answer": "for the raters who answered here, in this mix",
+    "answer": "for these raters",
     "rater": "for people like these raters",
     "case": "for cases like these",
 }
@@ -21,10 +21,12 @@ BETTER = {  # what it means to beat each other option, by the question that was 
 }
 
 
-def sentence(verdict: Verdict, question: str = "rank", whom: str = "") -> str:
-    """Say the verdict in a sentence; ``whom`` says for whom it holds, if more is known than the unit."""
+def sentence(verdict: Verdict, question: str = "rank", whom: str = "", *, final: bool = False) -> str:
+    """The verdict for people. ``whom`` says for whom it holds, if more is known than the unit; ``final`` says that no more
+    answers will come: then there is no "yet"."""
     whom, sure = whom or WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
     name = [f"'{text}'" for text in verdict.names]
+    none = "No winner" if final else "No winner yet"
     answers = f"{verdict.unit}s"
     if len(verdict.present) == 1:
         return f"{name[verdict.present[0]]} is the only option."
@@ -41,12 +43,14 @@ def sentence(verdict: Verdict, question: str = "rank", whom: str = "") -> str:
         so = "each step of this cycle is certain too:" if verdict.cycle_is_certain else "most place"
         return f"No option beats all others {whom} {sure}; {so} {listed(steps)}."
     if verdict.kind == "open":
-        return f"Open {whom}: any of the {len(verdict.present)} options may still be the one that beats all others."
+        return f"{none} {whom}: any of the {len(verdict.present)} options may still be the one that beats all others."
     few = [name[arm] for arm in verdict.still_in]
     if len(few) == 1:
         only = f"if one option beats all others, it is {few[0]} {sure}"
-        return f"Nearly settled {whom}: {only}; that there is one is not yet certain."
-    return f"Still in {whom}: {listed(few)}. If one option beats all others, it is one of these {len(few)} {sure}."
+        return f"{none} {whom}: {only}; that there is one is not certain."
+    return (
+        f"{none} {whom}: {listed(few)} are still possible. If one option beats all others, it is one of these {len(few)} {sure}."
+    )
 
 
 def percent(share: float) -> str:

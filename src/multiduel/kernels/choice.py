@@ -11,10 +11,17 @@ from multiduel.kernels.random import below
 
 @kernel
 def largest(values: Floats) -> float:
-    """The largest value; all are >= 0, or -1 for "not this one".
+    """Find the largest value.
 
     Integer views of non-negative doubles sort like the doubles, and their maximum vectorises where the doubles' does not.
 
+    Parameters
+    ----------
+    values
+        All at least 0, or -1 for "not this one".
+
+    Examples
+    --------
     >>> float(largest(np.array([0.2, 0.7, -1.0])))
     0.7
     """
@@ -31,8 +38,17 @@ def largest(values: Floats) -> float:
 
 @kernel
 def argmax(values: Floats, rng: Stream) -> int:
-    """Index of the largest value, uniform among exact ties (one draw, only if tied). Values as in ``largest``.
+    """Find the index of the largest value, uniform among exact ties (one draw, only if tied).
 
+    Parameters
+    ----------
+    values
+        All at least 0, or -1 for "not this one".
+    rng
+        The policy's stream, which every draw advances.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)  # a stream: four integers
     >>> argmax(np.array([0.2, 0.7, -1.0]), rng)
     1
@@ -46,8 +62,17 @@ def argmax(values: Floats, rng: Stream) -> int:
 
 @kernel
 def argmin(values: Floats, rng: Stream) -> int:
-    """Index of the smallest value, uniform among exact ties (one draw, only if tied). Values >= 0; inf: not this one.
+    """Find the index of the smallest value, uniform among exact ties (one draw, only if tied).
 
+    Parameters
+    ----------
+    values
+        All at least 0; inf for "not this one".
+    rng
+        The policy's stream, which every draw advances.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> argmin(np.array([0.2, 0.7, np.inf]), rng)
     0
@@ -81,8 +106,25 @@ def one_of(keys: Ints, wanted: int, rng: Stream) -> int:
 
 @kernel
 def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, rng: Stream) -> None:
-    """Seat ``count`` distinct arms, uniform among pool[:size], at slate[seated:]. One draw an arm; the pool is reordered.
+    """Seat distinct arms, drawn uniformly from a pool. One draw an arm; the pool is reordered.
 
+    Parameters
+    ----------
+    pool
+        Arms to draw from.
+    size
+        How many of them, from the first, may be drawn.
+    count
+        How many to draw.
+    slate
+        Where to seat them.
+    seated
+        How many places of the slate are taken already.
+    rng
+        The policy's stream, which every draw advances.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> pool, slate = np.arange(5), np.zeros(3, np.int64)
     >>> draw_distinct(pool, 5, 2, slate, 1, rng)
@@ -98,8 +140,17 @@ def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, r
 
 
 def random_order(n_arms: int, rng: Stream) -> Ints:
-    """All arms in random order, for whatever must go through them in some order. Plain Python.
+    """Put all arms in random order. Plain Python, for ``init``.
 
+    Parameters
+    ----------
+    n_arms
+        How many arms there are.
+    rng
+        The policy's stream, which every draw advances.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> sorted(random_order(4, rng).tolist())
     [0, 1, 2, 3]
@@ -111,8 +162,17 @@ def random_order(n_arms: int, rng: Stream) -> Ints:
 
 @kernel
 def share_won(W: Floats, i: int) -> float:
-    """The share of its duels that arm i won; 0 before the first.
+    """Compute the share of its duels that an arm won; 0 before the first.
 
+    Parameters
+    ----------
+    W
+        ``W[i, j]``: wins of i over j.
+    i
+        The arm.
+
+    Examples
+    --------
     >>> float(share_won(np.array([[0.0, 3.0], [1.0, 0.0]]), 0))
     0.75
     """
@@ -126,8 +186,15 @@ def share_won(W: Floats, i: int) -> float:
 
 @kernel
 def most_winning(W: Floats) -> int:
-    """The arm with the largest share of its duels won; before any duel, arm 0.
+    """Find the arm with the largest share of its duels won; before any duel, arm 0.
 
+    Parameters
+    ----------
+    W
+        ``W[i, j]``: wins of i over j.
+
+    Examples
+    --------
     >>> most_winning(np.array([[0.0, 1.0], [3.0, 0.0]]))
     1
     """
@@ -143,10 +210,26 @@ def most_winning(W: Floats) -> int:
 
 @kernel
 def seat(slate: Ints, taken: Ints, seated: int, arm: int) -> int:
-    """Give ``arm`` one more seat: its own place in the slate or, if it has one, one more in ``taken`` there.
+    """Give an arm one more seat: a place in the slate or, if it has one, one more in ``taken`` there.
 
-    Returns how many places are filled.
+    Parameters
+    ----------
+    slate
+        Arms that are seated.
+    taken
+        How many seats each of them has.
+    seated
+        How many places of the slate are filled.
+    arm
+        The arm to seat.
 
+    Returns
+    -------
+    int
+        How many places are filled now.
+
+    Examples
+    --------
     >>> slate, taken = np.zeros(3, np.int64), np.zeros(3, np.int64)
     >>> seated = seat(slate, taken, 0, 7)
     >>> seat(slate, taken, seated, 7), int(taken[0])  # the same arm again: one place, two seats

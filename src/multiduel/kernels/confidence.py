@@ -9,8 +9,15 @@ from multiduel.kernels.compiler.dispatch import kernel
 
 @kernel
 def kl(p: float, q: float) -> float:
-    """Relative entropy of Bernoulli(p) to Bernoulli(q), with 0 ln 0 = 0.
+    """Compute the relative entropy of Bernoulli(p) to Bernoulli(q), with 0 ln 0 = 0.
 
+    Parameters
+    ----------
+    p, q
+        Chances, q between 0 and 1.
+
+    Examples
+    --------
     >>> round(kl(0.3, 0.5), 4)
     0.0823
     """
@@ -24,11 +31,20 @@ def kl(p: float, q: float) -> float:
 
 @kernel
 def kl_upper(p: float, level: float) -> float:
-    """The largest q >= p with kl(p, q) <= level.
+    """Find the largest q >= p with kl(p, q) <= level.
 
     kl(p, .) is convex and rises to the right of p, so Newton's steps from any point beyond the root fall to it without
     overshooting. The start is the nearer of Pinsker's bound and the one that ignores the entropy of p.
 
+    Parameters
+    ----------
+    p
+        A mean.
+    level
+        The relative entropy allowed.
+
+    Examples
+    --------
     >>> round(kl_upper(0.5, 0.1), 4)
     0.7129
     """
@@ -52,8 +68,17 @@ def kl_upper(p: float, level: float) -> float:
 
 @kernel
 def kl_lower(p: float, level: float) -> float:
-    """The smallest q <= p with kl(p, q) <= level.
+    """Find the smallest q <= p with kl(p, q) <= level.
 
+    Parameters
+    ----------
+    p
+        A mean.
+    level
+        The relative entropy allowed.
+
+    Examples
+    --------
     >>> round(kl_lower(0.5, 0.1), 4)
     0.2871
     """

@@ -102,13 +102,34 @@ def seats(params: Any, state: Any, place: int) -> int:
 
 @generic(optional=True)
 def use_features(params: Any, state: Any, features: Floats) -> None:
-    """Called after ``init``, if the card says that it takes features: row i of them is about its arm i. Plain Python.
+    """Called after ``init`` with features that stay as they are: row i of them is about its arm i. Plain Python.
 
     >>> from multiduel.policies.uniform import Params
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> params = Params(slate_size=2)
     >>> use_features(params, init(params, 4, rng), np.eye(4))  # most policies have no use for them
     """
+
+
+@generic(optional=True)
+def see(params: Any, state: Any, arms: Ints, rows: Floats) -> None:
+    """Features that may be others in every round: from now on, ``rows[a]`` are those of ``arms[a]``.
+
+    Called with all arms before an ask, and with the arms of the slate before a tell: with the features that they had when asked,
+    however late the tell comes. A policy that implements it has a field ``dimension`` in its Params, the length of a row; with
+    0 it is never called, and ``init`` gives each arm a dimension of its own (one-hot rows).
+
+    >>> from multiduel.policies.uniform import Params
+    >>> rng = np.arange(1, 5, dtype=np.uint64)
+    >>> params = Params(slate_size=2)
+    >>> see(params, init(params, 4, rng), np.arange(4), np.eye(4))  # most policies have no use for them
+    """
+
+
+def fix_features(params: Any, state: Any, features: Floats) -> None:
+    """Give a fresh policy features that stay as they are. Plain Python."""
+    use_features(params, state, features)
+    see(params, state, np.arange(len(features)), features)
 
 
 @generic(optional=True)
@@ -124,6 +145,15 @@ def compare(world: Any, key: np.uint64, round: int, rounds: int, slate: Ints, wi
 
     ``world`` is a NamedTuple of arrays. All randomness is a function of (key, round), so that what happens in a round
     does not depend on how the rounds before it were played.
+    """
+
+
+@generic(optional=True)
+def meet(world: Any, key: np.uint64, round: int, gaps: Floats, params: Any, state: Any) -> None:
+    """A round begins. A world whose rounds differ writes into ``gaps`` what each arm costs in this round, and shows the arms'
+    features to the policy: ``see(params, state, ...)``. Other worlds do nothing.
+
+    Like coins, the features are a function of (key, round).
     """
 
 
@@ -163,7 +193,7 @@ class PolicySpec:
     use: str  # when to use it, in plain words
     anytime: bool = True  # False: needs the horizon as a parameter
     commits: str = "exact"  # committing ahead agrees with stepping "exact"-ly or in "distribution"
-    features: bool = False  # takes features of the arms: it implements use_features
+    features: bool = False  # takes features of the arms: it implements use_features, or see if they may change
     blocks: bool = False  # commits to slates of two or more arms for many rounds (worlds then draw binomials)
     plain: bool = False  # played as it is, without the compiler: slow, and lists, dicts and new arrays are fine
     trusted: bool = False  # of a policy that is not multiduel's: compiled without checks of indices and slates
@@ -180,6 +210,11 @@ class PolicySpec:
     def watched(self) -> bool:
         """Are its slates looked at before they are used? Those of multiduel's policies need not be."""
         return not (self.trusted or is_ours(self.params.__module__))
+
+    @property
+    def contextual(self) -> bool:
+        """May the features of its arms be others in every round? It then implements ``see``."""
+        return self.params in see.table
 
     @property
     def observes(self) -> bool:

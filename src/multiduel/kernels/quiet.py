@@ -9,8 +9,19 @@ from multiduel.kernels.compiler.dispatch import kernel
 
 @kernel
 def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
-    """How many rounds, this one included, pass before ln t >= log_wake, and at most ``limit``.
+    """Count the rounds, this one included, before ln t >= log_wake.
 
+    Parameters
+    ----------
+    log_wake
+        The logarithm of the round that ends the quiet.
+    round
+        This round, t.
+    limit
+        The most to count.
+
+    Examples
+    --------
     >>> quiet_rounds(math.log(100.0), 40, 1000)  # rounds 40 to 99
     60
     """
@@ -26,8 +37,15 @@ def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
 
 @kernel
 def quiet_through(log_wake: float, round: int, limit: int) -> int:
-    """The same for a test made after each round: rounds up to and including the first with ln t >= log_wake.
+    """Count the rounds up to and including the first with ln t >= log_wake, for a test made after each round.
 
+    Parameters
+    ----------
+    log_wake, round, limit
+        As for ``quiet_rounds``.
+
+    Examples
+    --------
     >>> quiet_through(math.log(100.0), 40, 1000)  # rounds 40 to 100
     61
     """

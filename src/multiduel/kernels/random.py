@@ -85,8 +85,15 @@ def reseed(rng: Stream, start: np.uint64, number: int) -> None:
 
 @kernel
 def uniform(rng: Stream) -> float:
-    """Uniform on [0, 1), 53 bits.
+    """Draw uniformly from [0, 1), 53 bits.
 
+    Parameters
+    ----------
+    rng
+        The policy's stream, which every draw advances.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> 0.0 <= uniform(rng) < 1.0
     True
@@ -96,8 +103,17 @@ def uniform(rng: Stream) -> float:
 
 @kernel
 def below(rng: Stream, n: int) -> int:
-    """Uniform on 0 .. n-1.
+    """Draw uniformly from 0 .. n-1.
 
+    Parameters
+    ----------
+    rng
+        The policy's stream, which every draw advances.
+    n
+        How many numbers there are.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> below(rng, 6) in range(6)
     True
@@ -107,8 +123,15 @@ def below(rng: Stream, n: int) -> int:
 
 @kernel
 def normal(rng: Stream) -> float:
-    """Standard normal (Marsaglia's polar method, one of the pair).
+    """Draw from the standard normal law (Marsaglia's polar method, one of the pair).
 
+    Parameters
+    ----------
+    rng
+        The policy's stream, which every draw advances.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> -6.0 < normal(rng) < 6.0
     True
@@ -123,8 +146,17 @@ def normal(rng: Stream) -> float:
 
 @kernel
 def gamma(rng: Stream, a: float) -> float:
-    """Gamma(a, 1) for a >= 1 (Marsaglia & Tsang 2000).
+    """Draw from Gamma(a, 1) (Marsaglia & Tsang 2000).
 
+    Parameters
+    ----------
+    rng
+        The policy's stream, which every draw advances.
+    a
+        At least 1.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> gamma(rng, 2.0) > 0.0
     True
@@ -144,8 +176,17 @@ def gamma(rng: Stream, a: float) -> float:
 
 @kernel
 def beta(rng: Stream, a: float, b: float) -> float:
-    """Beta(a, b) for a, b >= 1.
+    """Draw from Beta(a, b).
 
+    Parameters
+    ----------
+    rng
+        The policy's stream, which every draw advances.
+    a, b
+        At least 1.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> 0.0 < beta(rng, 2.0, 3.0) < 1.0
     True
@@ -156,9 +197,22 @@ def beta(rng: Stream, a: float, b: float) -> float:
 
 @kernel
 def binomial(rng: Stream, n: int, p: float) -> int:
-    """Binomial(n, p): geometric gaps when few successes are expected, else Hormann's BTRS (1993). Exact to rounding for n up
-    to 10^13; beyond, rounding coarsens the acceptance test and so, slightly, the shape (the mean and spread stay right).
+    """Draw from Binomial(n, p): geometric gaps when few successes are expected, else Hormann's BTRS (1993).
 
+    Exact to rounding for n up to 10^13; beyond, rounding coarsens the acceptance test and so, slightly, the shape (the mean and
+    spread stay right).
+
+    Parameters
+    ----------
+    rng
+        The policy's stream, which every draw advances.
+    n
+        How many tries.
+    p
+        The chance of success.
+
+    Examples
+    --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
     >>> binomial(rng, 10, 0.3) in range(11)
     True

@@ -12,9 +12,8 @@ from functools import cached_property
 
 from multiduel.display.regret_tables import Summary
 from multiduel.display.tables import between
-from multiduel.engine.simulation.result import CONFIDENCE
+from multiduel.engine.simulation.statistics import CONFIDENCE, FEWEST_RUNS, RESAMPLES, Estimate, ratio
 from multiduel.lab.results import Line, Panel
-from multiduel.lab.statistics import FEWEST_RUNS, RESAMPLES, Estimate, ratio
 
 
 @dataclass(frozen=True)

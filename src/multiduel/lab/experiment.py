@@ -63,12 +63,14 @@ class Contender:
     features: tuple[tuple[float, ...], ...] | None = None  # a row per arm, for policies that take features
     source: str = ""  # where a policy that is not multiduel's was found
     anytime: bool | None = None  # as its card says
+    cite: str = ""  # what a policy that is not multiduel's cites, so that results know it without its code
 
     def __post_init__(self) -> None:
         if self.anytime is None:
             spec = find(self.policy, "typed")
             if not is_ours(spec):
                 object.__setattr__(self, "source", self.source or self.policy)
+                object.__setattr__(self, "cite", spec.cite)
             object.__setattr__(self, "policy", spec.name)
             object.__setattr__(self, "anytime", spec.anytime)
         object.__setattr__(self, "id", self.id or self.policy)
@@ -356,7 +358,7 @@ def _contender(number: int, entry: Any, source: Source) -> Contender:
     for key, least in (("slate_size", 2), ("runs", 1)):
         if table.get(key) is not None:
             table[key] = whole(key, table[key], least, MOST.get(key), of=which)
-    for key in ("id", "label"):
+    for key in ("id", "label", "cite"):
         text(key, table.get(key, ""))
     truth("rival", table.get("rival", False))
     features = table.get("features")

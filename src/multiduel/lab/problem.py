@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from multiduel import problems
+from multiduel.engine.simulation import contexts
 from multiduel.inputs import MOST_SEED, BadInput, choice, finite, no_others, text, truth, whole
 from multiduel.problems import Problem
 from multiduel.problems.problem import MOST_ARMS
 
+AnyProblem = Problem | contexts.ContextProblem
+
 # What each kind of problem may be told besides its kind.
 KINDS: dict[str, tuple[str, ...]] = {
     **{name: ("arms", *family.options) for name, family in problems.CATALOGUE.items()},
+    contexts.NAME: ("arms", "dimension", "items", "scale", "law", "seed", "link", "answers"),
     "csv": ("file",),  # beside the experiment
     "data": ("file", "arms"),  # in the folder of data
     "given": ("source",),  # handed to the runner by who calls it; ``source`` says what made it
@@ -30,7 +34,13 @@ def check(table: Any) -> dict[str, Any]:
     problem = dict(table)
     kind = choice("kind", problem["kind"], KINDS)
     no_others(problem, ("kind", *KINDS[kind]), f"a problem of kind '{kind}'")
-    for key, least, most in (("arms", 1, MOST_ARMS), ("seed", 0, MOST_SEED)):
+    sizes = (
+        ("arms", 1, MOST_ARMS),
+        ("seed", 0, MOST_SEED),
+        ("dimension", 1, contexts.MOST_DIMENSION),
+        ("items", 1, contexts.MOST_NUMBERS),
+    )
+    for key, least, most in sizes:
         if key in problem:
             problem[key] = whole(key, problem[key], least, most, of="problem")
     for key in ("scale", "gap", "cycle_gap", "step", "rout"):
@@ -39,7 +49,10 @@ def check(table: Any) -> dict[str, Any]:
     if "condorcet" in problem:
         truth("condorcet", problem["condorcet"])
     if "link" in problem:
-        choice("link", problem["link"], problems.LINKS)
+        choice("link", problem["link"], contexts.LINKS if kind == contexts.NAME else problems.LINKS)
+    for key, known in (("law", contexts.LAWS), ("answers", contexts.ANSWERS)):
+        if key in problem:
+            choice(key, problem[key], known)
     needed = MUST_TELL.get(kind)
     if needed and needed not in problem:
         raise BadInput(f"A problem of kind '{kind}' must name its '{needed}'.")
@@ -48,12 +61,14 @@ def check(table: Any) -> dict[str, Any]:
     return problem
 
 
-def resolve(table: Mapping[str, Any], data: Path | None = None) -> Problem:
+def resolve(table: Mapping[str, Any], data: Path | None = None) -> AnyProblem:
     """The problem that a checked table stands for. ``data`` is the folder of data, that of MULTIDUEL_DATA if not given."""
     options = dict(table)
     kind = options.pop("kind")
     if kind == "given":
         raise BadInput(f"A problem of kind 'given' must be handed over by who runs it. Its source: {options['source']}.")
+    if kind == contexts.NAME:
+        return contexts.random_contexts(options.pop("arms", 10), **options)
     if kind == "csv":
         return problems.read_csv(options["file"])
     if kind == "data":

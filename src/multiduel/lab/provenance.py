@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "numba", "scipy", "pyarrow")
 SHOWN_ONLY = ("title", "short", "label", "rival", "regret")  # fields that decide how results look, not what they are
 FREE = ("runs", "name", "checkpoints", "spacing", "horizons")  # of an experiment: these may change, nothing is lost
 GROWING = (*FREE, "contenders", "slate_size", "horizon")  # what one contender's runs, as far as they go, do not depend on
-WHERE = ("source", "anytime")  # where a policy lies, and what its card says: the hash of its code stands for it
+WHERE = ("source", "anytime", "cite")  # where a policy lies, and what its card says: the hash of its code stands for it
 
 
 def code_digest(*policies: str) -> str:
@@ -70,9 +70,14 @@ def belongs(origin: dict[str, Any], experiment: Experiment, problem: dict[str, A
 def _parameters(experiment: Experiment, problem: dict[str, Any]) -> dict[str, Any]:
     parameters = _what_decides(experiment.to_json())
     parameters["contenders"] = [_what_decides(contender) for contender in parameters["contenders"]]
-    parameters["problem"] = {"label": problem["label"], "matrix": problem.get("matrix_sha256")}
+    parameters["problem"] = {"label": problem["label"], "matrix": identity(problem)}
     as_read_back: dict[str, Any] = json.loads(json.dumps(parameters))
     return as_read_back
+
+
+def identity(problem: dict[str, Any]) -> str | None:
+    """The hash of a problem: of its matrix, or, where rounds differ, of its table of features and all that decides answers."""
+    return problem.get("matrix_sha256") or problem.get("problem_sha256")
 
 
 def _what_decides(table: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Results on disk: Parquet parts that appear whole or not at all, each with where it came from.
 
     OUT/<experiment>/experiment.json    the experiment, its problem in words and the code that plays it: written first
-                     problem.csv        the problem's matrix, as `multiduel problem` reads it
+                     problem.csv        the problem's matrix, as `multiduel problem` reads it (of kind contexts: none)
                      parts/*.parquet    a contender's block of runs each
                      results.parquet    all parts in one table, once all are there
 
@@ -26,14 +26,17 @@ from multiduel import problems
 from multiduel.arrays import Floats
 from multiduel.display.regret_figures import Curve
 from multiduel.display.regret_tables import Summary
+from multiduel.engine.simulation import contexts
 from multiduel.engine.simulation.play import KINDS as REGRETS
 from multiduel.engine.simulation.result import Result
 from multiduel.files import file_name, is_draft, sweep
 from multiduel.inputs import BadInput, choice, shortened
 from multiduel.lab import parts
+from multiduel.lab import problem as problem_tables
 from multiduel.lab.experiment import Contender, Experiment, from_json
 from multiduel.lab.parts import Block, Rows
-from multiduel.lab.provenance import belongs, difference, grows, provenance
+from multiduel.lab.problem import AnyProblem
+from multiduel.lab.provenance import belongs, difference, grows, identity, provenance
 from multiduel.problems import Problem
 
 FORMAT = "multiduel-results-2"
@@ -73,14 +76,21 @@ class Line:
         return self.result.summary(self.shown, name=self.label)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Panel:
     """An experiment's results."""
 
     experiment: Experiment
-    problem: Problem
+    problem: Any  # a Problem, or a ContextProblem
     results: tuple[Result, ...]  # of its contenders, in their order
     provenance: dict[str, Any]
+
+    def __repr__(self) -> str:
+        e = self.experiment
+        most = max((e.runs_of(contender) for contender in e.contenders), default=0)
+        named = ", ".join(contender.id for contender in e.contenders[:8]) + (" ..." if len(e.contenders) > 8 else "")
+        many = "1 contender" if len(e.contenders) == 1 else f"{len(e.contenders)} contenders"
+        return f"<Panel '{e.name}' on {self.problem.label}: {many} ({named}), {most:,} runs of {e.horizon:,} rounds>"
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -115,7 +125,7 @@ class Folder:
 
     path: Path
     experiment: Experiment
-    problem: Problem
+    problem: AnyProblem
     provenance: dict[str, Any]
     block: int  # runs per part
 
@@ -243,6 +253,7 @@ class Folder:
         rows, facts = [rows for rows, _ in pairs], [facts for _, facts in pairs]
         return Result(
             policy=contender.policy,
+            label=contender.label,
             params=facts[0]["params"],
             problem=self._described,
             slate_size=facts[0]["slate_size"],
@@ -300,7 +311,7 @@ def find_folder(path: Path) -> Folder:
     """An experiment's folder that is there."""
     manifest = _read_manifest(path)
     experiment = from_json(manifest["experiment"], path / MANIFEST)
-    problem = _read_problem(path, manifest["problem"])
+    problem = _read_problem(path, manifest["problem"], experiment)
     if not belongs(manifest["provenance"], experiment, problem.to_json()):
         raise BadInput(
             f"'{path / MANIFEST}' is not as it was written: its fingerprint is not that of what it says. "
@@ -309,7 +320,7 @@ def find_folder(path: Path) -> Folder:
     return Folder(path, experiment, problem, manifest["provenance"], manifest["block"])
 
 
-def plan_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
+def plan_folder(path: Path, experiment: Experiment, problem: AnyProblem, *, block: int | None = None) -> Folder:
     """The folder of an experiment, as it will be. One that is there must be of the same experiment, or of one that grows into
     it. Nothing is written."""
     needed()
@@ -326,13 +337,14 @@ def plan_folder(path: Path, experiment: Experiment, problem: Problem, *, block: 
     return Folder(path, experiment, problem, origin, block or runs_per_part(experiment.runs))
 
 
-def make_folder(path: Path, experiment: Experiment, problem: Problem, *, block: int | None = None) -> Folder:
+def make_folder(path: Path, experiment: Experiment, problem: AnyProblem, *, block: int | None = None) -> Folder:
     """A new folder, or the one there if it is of the same experiment; then titles and labels follow the new ones."""
     folder = plan_folder(path, experiment, problem, block=block)
     manifest = {"format": FORMAT, "experiment": experiment.to_json(), "problem": problem.to_json()}
     text = json.dumps({**manifest, "block": folder.block, "provenance": folder.provenance}, indent=1, allow_nan=False)
     parts.write_file(path / MANIFEST, text.encode() + b"\n")
-    problems.write_csv(problem, path / PROBLEM)
+    if isinstance(problem, Problem):
+        problems.write_csv(problem, path / PROBLEM)
     for place in (path, path / PARTS):
         sweep(place)
     return folder
@@ -344,7 +356,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT:
             raise BadInput(f"'{path}' must hold results of format '{FORMAT}'. Got {manifest['format']!r}.")
-        entries = manifest["experiment"]["name"], manifest["problem"]["matrix_sha256"], manifest["provenance"]["fingerprint"]
+        entries = manifest["experiment"]["name"], identity(manifest["problem"]), manifest["provenance"]["fingerprint"]
         if all(entries) and isinstance(manifest["block"], int) and manifest["block"] > 0:
             return manifest
         raise ValueError
@@ -358,8 +370,14 @@ def _read_manifest(path: Path) -> dict[str, Any]:
         raise BadInput(f"'{path / MANIFEST}' is damaged. Remove the folder to begin anew.") from None
 
 
-def _read_problem(path: Path, described: dict[str, Any]) -> Problem:
-    """The problem that was played, bit for bit: the matrix of the file, the rest from the manifest."""
+def _read_problem(path: Path, described: dict[str, Any], experiment: Experiment) -> AnyProblem:
+    """The problem that was played, bit for bit: the matrix of the file, the rest from the manifest; or a table of features, made
+    again from its seed."""
+    if experiment.problem["kind"] == contexts.NAME:
+        made = problem_tables.resolve(experiment.problem)
+        if json.loads(json.dumps(made.to_json())) != described:
+            raise BadInput(f"'{path / MANIFEST}' describes other features than its seed gives. Remove the folder to begin anew.")
+        return made
     file = path / PROBLEM
     table = problems.read_csv(file)
     try:

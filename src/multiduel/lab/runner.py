@@ -21,10 +21,11 @@ from multiduel.lab import problem as problem_tables
 from multiduel.lab.experiment import Contender, Experiment
 from multiduel.lab.folder_lock import one_at_a_time
 from multiduel.lab.parts import Block
+from multiduel.lab.problem import AnyProblem
+from multiduel.lab.provenance import identity
 from multiduel.lab.results import Panel, make_folder
 from multiduel.lab.task import task
 from multiduel.lab.threads import on_threads
-from multiduel.problems import Problem
 
 Progress = Callable[[float, float], None]  # rounds played, rounds in all
 
@@ -33,7 +34,7 @@ def run_held(
     experiment: Experiment,
     out: Path,
     *,
-    problem: Problem | None = None,
+    problem: AnyProblem | None = None,
     data: Path | None = None,
     threads: int | None = None,
     cluster: str | None = None,
@@ -84,7 +85,7 @@ def run_held(
 run = one_at_a_time(run_held)  # by who does not hold the folder yet
 
 
-def problem_of(experiment: Experiment, problem: Problem | None = None, data: Path | None = None) -> Problem:
+def problem_of(experiment: Experiment, problem: AnyProblem | None = None, data: Path | None = None) -> AnyProblem:
     """The problem that will be played; refused if the experiment does not go with it, before anything is written."""
     if problem is None:
         problem = problem_tables.resolve(experiment.problem, data)
@@ -98,14 +99,14 @@ def problem_of(experiment: Experiment, problem: Problem | None = None, data: Pat
     return problem
 
 
-def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: Iterable[Panel]) -> Result | None:
+def known_runs(experiment: Experiment, problem: AnyProblem, block: Block, panels: Iterable[Panel]) -> Result | None:
     """The runs of a block as another experiment played them, recorded at these rounds among others."""
     contender = experiment.contender(block.contender)
     marks, runs = experiment.marks_of(contender), slice(block.first_run, block.first_run + block.runs)
     if block.marks is not None:
         marks = np.array(block.marks, np.int64)
     for panel in panels:
-        for line in panel.lines if np.array_equal(panel.problem.matrix, problem.matrix) else ():
+        for line in panel.lines if identity(panel.problem.to_json()) == identity(problem.to_json()) else ():
             result = line.result
             if result.runs < runs.stop or not same_runs(problem, (experiment, contender), (panel.experiment, line.contender)):
                 continue
@@ -123,7 +124,7 @@ def known_runs(experiment: Experiment, problem: Problem, block: Block, panels: I
     return None
 
 
-def same_runs(problem: Problem, ours: tuple[Experiment, Contender], theirs: tuple[Experiment, Contender]) -> bool:
+def same_runs(problem: AnyProblem, ours: tuple[Experiment, Contender], theirs: tuple[Experiment, Contender]) -> bool:
     """On the same problem, are their runs ours: the same policy from the same seed, and our checkpoints among theirs? Who is told
     its end must have been told the same ones."""
     (us, we), (them, they) = ours, theirs
@@ -135,7 +136,7 @@ def same_runs(problem: Problem, ours: tuple[Experiment, Contender], theirs: tupl
     return bool(np.array_equal(our_marks, their_marks) if us.plays_again(we) else np.isin(our_marks, their_marks).all())
 
 
-def _described(contender: Contender, experiment: Experiment, problem: Problem) -> tuple[object, ...]:
+def _described(contender: Contender, experiment: Experiment, problem: AnyProblem) -> tuple[object, ...]:
     """All that decides its choices, defaults filled in."""
     spec = find(contender.policy)
     size = 2 if spec.slate == "two" else experiment.slate_size_of(contender)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from multiduel.display.documents import Block, Heading, Picture, Text
 from multiduel.display.regret_tables import INTERVAL, Beside, regret_table
 from multiduel.display.tables import Table
+from multiduel.engine.simulation.result import Results
 from multiduel.files import write_whole
 from multiduel.inputs import BadInput, cores
 from multiduel.lab import report, results, runner
@@ -23,6 +25,7 @@ from multiduel.lab.cluster import check_address
 from multiduel.lab.comparison import Comparison, compare
 from multiduel.lab.experiment import Sweep
 from multiduel.lab.folder_lock import occupied
+from multiduel.lab.report import FigureOptions
 from multiduel.lab.results import MANIFEST, OTHER, Panel
 from multiduel.lab.workload import Outlook, look_ahead
 from multiduel.problems import Problem
@@ -86,12 +89,65 @@ def read(folder: Path) -> tuple[str, list[Panel]]:
     return title, [results.read(folder / name) for name in names]
 
 
+def read_results(folder: str | Path) -> dict[str, Results]:
+    """Read the results of an experiment's folder, or of a sweep's.
+
+    Parameters
+    ----------
+    folder
+        What ``multiduel run`` wrote.
+
+    Returns
+    -------
+    dict
+        Of each experiment, by its name and in its order, the results of its contenders under their labels.
+
+    Raises
+    ------
+    BadInput
+        If it is no such folder, or if results are missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from multiduel.lab import experiment, runner
+    >>> text = '''
+    ... name = "small"
+    ... horizon = 100
+    ... runs = 2
+    ... problem = { kind = "synthetic", arms = 4 }
+    ... contenders = [{ policy = "uniform", label = "by chance" }]
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = runner.run(experiment.parse(text, "small.toml"), Path(folder))
+    ...     read_results(folder)["small"]["by chance"].runs
+    2
+    """
+    path = Path(folder)
+    panels = read(path)[1] if is_here(path) else [results.read(each) for each in results.folders_in(path)]
+    return {panel.experiment.name: Results(panel.results) for panel in panels}
+
+
 def compared(panels: list[Panel], regret: str | None = None) -> list[Comparison]:
     """Who is best, on each problem of a sweep."""
     return [compare(panel.showing(regret or panel.experiment.regret)) for panel in panels]
 
 
-def write(title: str, compared: list[Comparison], folder: Path, *, tag: str = "") -> list[Path]:
+def latex(title: str, compared: list[Comparison]) -> str:
+    """Write all experiments of a sweep as one table in LaTeX."""
+    return report.latex_sweep(title, compared, [_name(each.panel) for each in compared])
+
+
+def grid(panels: list[Panel], options: FigureOptions) -> FigureOptions:
+    """As many columns as there are slate sizes, if a sweep has several of each problem and nothing else was told."""
+    sizes = list(dict.fromkeys(panel.experiment.slate_size for panel in panels))
+    in_order = [panel.experiment.slate_size for panel in panels] == sizes * (len(panels) // len(sizes))
+    return replace(options, columns=len(sizes)) if options.columns is None and len(sizes) > 1 and in_order else options
+
+
+def write(
+    title: str, compared: list[Comparison], folder: Path, *, tag: str = "", options: FigureOptions = FigureOptions()
+) -> list[Path]:
     """Small multiples and summaries of all experiments of a sweep; ``tag`` is for the names of the files."""
     return report.write_page(
         folder,
@@ -99,6 +155,7 @@ def write(title: str, compared: list[Comparison], folder: Path, *, tag: str = ""
         [report.subplot(each.panel, _name(each.panel)) for each in compared],
         lambda wide, narrow: blocks(title, compared, wide, narrow),
         numbers(title, compared),
+        grid([each.panel for each in compared], options),
     )
 
 

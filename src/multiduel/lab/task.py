@@ -17,8 +17,8 @@ from multiduel.engine.simulation.simulate import simulate
 from multiduel.inputs import BadInput
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.parts import Block
+from multiduel.lab.problem import AnyProblem
 from multiduel.lab.provenance import code_digest
-from multiduel.problems import Problem
 
 Played = Iterator[tuple["Task", Result | None]]  # a task and its result; None: no news but the clock's
 TICK = 0.2  # seconds between two looks at the clock
@@ -33,7 +33,7 @@ class Task:
 
     block: Block
     policy: str
-    problem: Problem
+    problem: AnyProblem
     options: dict[str, Any]  # of simulate
     params: dict[str, Any]
     rounds: float  # how many it plays
@@ -52,7 +52,7 @@ def _code_here(policy: str, version: int) -> str:
     return code_digest(policy)
 
 
-def task(experiment: Experiment, problem: Problem, block: Block) -> Task:
+def task(experiment: Experiment, problem: AnyProblem, block: Block) -> Task:
     """What must be played for a block of an experiment."""
     contender = experiment.contender(block.contender)
     marks = experiment.marks_of(contender) if block.marks is None else np.array(block.marks, np.int64)

@@ -13,9 +13,9 @@ import numpy as np
 
 from multiduel.engine.simulation.simulate import simulate
 from multiduel.lab.experiment import Experiment
+from multiduel.lab.problem import AnyProblem
 from multiduel.lab.results import make_folder, plan_folder
 from multiduel.lab.task import Task, task
-from multiduel.problems import Problem
 
 TRIAL = 3.0  # seconds that all trials may take together, compiling not counted
 SHARES = tuple(4.0**-k for k in range(6, -1, -1))  # of a run that are played in a trial, one after the other
@@ -51,7 +51,7 @@ class Outlook:
         return sum(guesses[_kind(each)][0] + each.block.runs * guesses[_kind(each)][1] for each in self.tasks)
 
 
-def look_ahead(pairs: Sequence[tuple[Experiment, Problem]], out: Path) -> Outlook:
+def look_ahead(pairs: Sequence[tuple[Experiment, AnyProblem]], out: Path) -> Outlook:
     """Of experiments with their problems, whose results are kept in ``out``: their folders are made, if none is refused."""
     parts, tasks = 0, []
     for experiment, problem in pairs:

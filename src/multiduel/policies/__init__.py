@@ -34,6 +34,7 @@ from multiduel.policies import (
 from multiduel.policies.citations import CITATIONS
 from multiduel.policies.double_thompson import dts, merge_dts
 from multiduel.policies.due_duel import due_duel
+from multiduel.policies.linear_duels import colstim, linear_self_sparring, max_in_p, max_pair_ucb
 from multiduel.policies.rmed import cw_rmed, rmed
 from multiduel.policies.tournament import knockout, seebs
 
@@ -72,6 +73,11 @@ ALL: tuple[PolicySpec, ...] = (
     borda.SPEC,
     ccb.SPEC,
     cw_rmed.CW_RMED_SPEC,
+    colstim.SPEC,
+    max_pair_ucb.MAX_PAIR_UCB_SPEC,
+    linear_self_sparring.SPEC,
+    max_in_p.SPEC,
+    max_pair_ucb.RCDB_SPEC,
     challengers.SPEC,
     uniform.SPEC,
 )

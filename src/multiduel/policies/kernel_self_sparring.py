@@ -38,6 +38,7 @@ from multiduel.kernels import validity
 from multiduel.kernels.choice import seat
 from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.contract import Parameter, PolicySpec, implement
+from multiduel.kernels.linear_utilities import factor
 from multiduel.kernels.random import normal
 
 JITTER = 1e-8  # added to the diagonal of C before it is factored, which rounding may have left indefinite
@@ -95,23 +96,12 @@ def valid(params: Params, state: State, n_arms: int, round: int) -> dict[str, An
 @implement(Params)
 def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate: Ints) -> tuple[int, int]:
     if state.stale[0] == 1:
-        factor(state.C, state.L)
+        factor(state.C, state.L, JITTER)
         state.stale[0] = 0
     n = 0
     for _ in range(params.slate_size):  # for each seat: f ~ Normal(mu, C), a_q <- argmax f
         n = seat(slate, state.taken, n, best_of_draw(state, rng))
     return n, 1
-
-
-@kernel
-def factor(C: Floats, L: Floats) -> None:
-    """Cholesky: L L' = C + JITTER."""
-    for i in range(C.shape[0]):
-        for j in range(i + 1):
-            rest = C[i, j] + (JITTER if i == j else 0.0)
-            for k in range(j):
-                rest -= L[i, k] * L[j, k]
-            L[i, j] = math.sqrt(max(rest, JITTER * JITTER)) if i == j else rest / L[j, j]
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 import multiduel.policies.challengers as challengers  # the module alone: all other policies are not behind it
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels import validity
-from multiduel.kernels.contract import ask, init, recommend, seats, tell, use_features, valid
+from multiduel.kernels.contract import ask, init, recommend, seats, see, tell, use_features, valid
 from multiduel.kernels.evidence import beats_each, weigh_anew
 
 REMEMBERED = 1024  # closing slates that are told apart from the policy's own, when told late
@@ -57,6 +57,11 @@ def valid_closing(params: Closing, state: ClosingState, n_arms: int, round: int)
 @use_features.implement(Closing)
 def use_features_closing(params: Closing, state: ClosingState, features: Floats) -> None:
     use_features(params.policy, state.policy, features)
+
+
+@see.implement(Closing)
+def see_closing(params: Closing, state: ClosingState, arms: Ints, rows: Floats) -> None:
+    see(params.policy, state.policy, arms, rows)
 
 
 @ask.implement(Closing)
@@ -119,6 +124,11 @@ def init_watched(params: Watched, n_arms: int, rng: Stream) -> WatchedState:
 @use_features.implement(Watched)
 def use_features_watched(params: Watched, state: WatchedState, features: Floats) -> None:
     use_features(params.policy, state.policy, features)
+
+
+@see.implement(Watched)
+def see_watched(params: Watched, state: WatchedState, arms: Ints, rows: Floats) -> None:
+    see(params.policy, state.policy, arms, rows)
 
 
 @ask.implement(Watched)

@@ -123,11 +123,21 @@ def instance(name: str, n_arms: int | None = None, **options: Any) -> Problem:
 
 
 def parse(spec: str, *, n_arms: int | None = None, link: str | None = None, seed: int = 0) -> Problem:
-    """A problem from the text of a command line: one of SPECS, or the path of a file that ``read_csv`` reads.
+    """Make a problem from the text of a command line.
 
-    None means "not given": the family's number of arms, and the linear link where it applies. What does not apply is
-    refused, not ignored; but a seed is for all that are drawn.
+    Parameters
+    ----------
+    spec
+        One of SPECS, or the path of a file that ``read_csv`` reads.
+    n_arms
+        None: the family's number of arms, or the file's.
+    link
+        None: the linear link, where links apply. Refused where they do not.
+    seed
+        For problems that are drawn; the others ignore it.
 
+    Examples
+    --------
     >>> parse("cyclic").n_arms, parse("synthetic", n_arms=6).winner
     (48, 0)
     """

@@ -103,8 +103,17 @@ def _number(path: str | os.PathLike[str], line: int, column: int, cell: str) -> 
 
 
 def write_csv(problem: Problem, path: str | os.PathLike[str]) -> None:
-    """Write what `read_csv` reads back bit for bit. The file appears whole or not at all.
+    """Write a file that ``read_csv`` reads back bit for bit. The file appears whole or not at all.
 
+    Parameters
+    ----------
+    problem
+        Its matrix and names are written.
+    path
+        Of the file.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from multiduel.problems import read_csv, synthetic, write_csv
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -27,10 +27,19 @@ def preference_matrix(
     names: Iterable[str] | None = None,
     where: Callable[[int, int], str] | None = None,
 ) -> Floats:
-    """Check `values` and return a read-only copy P with P + P^T = 1 and a diagonal of 1/2, exactly.
+    """Check a preference matrix and return a read-only copy P with P + P^T = 1 and a diagonal of 1/2, exactly.
 
-    `where` words the place of entry (i, j) in an error; readers of files pass lines and columns.
+    Parameters
+    ----------
+    values
+        ``values[i][j]`` is the chance that arm i beats arm j.
+    names
+        Of the arms, for error sentences.
+    where
+        Words the position of entry (i, j) in an error sentence; readers of files give line and column.
 
+    Examples
+    --------
     >>> preference_matrix([[0.5, 0.7], [0.3, 0.5]]).tolist()
     [[0.5, 0.7], [0.3, 0.5]]
     >>> preference_matrix([[0.5, 0.7], [0.4, 0.5]])

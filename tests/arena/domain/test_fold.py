@@ -312,7 +312,7 @@ def until_settled(service: Service, n: int = 4, **settings: Any) -> str:
 @pytest.mark.parametrize(
     ("unit", "question", "words"),
     [
-        ("answer", "rank", "for the raters who answered here, in this mix (95 %): against each other option, more than half of"),
+        ("answer", "rank", "for these raters (95 %): against each other option, more than half of"),
         ("rater", "rank", "for people like these raters (95 %): against each other option, more than half of the raters"),
         ("answer", "best", "of the answers that name one of the two best, more than half name it"),
         ("rater", "worst", "of the raters that name one of the two worst, more than half name the other"),

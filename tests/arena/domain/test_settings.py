@@ -114,6 +114,8 @@ def test_defaults_are_the_same_in_document_command_and_form(call: Caller) -> Non
         assert options[one.name].help.startswith(one.description)
         if one.choices:
             assert f'name="{one.name}" value="{one.default}" checked' in form
+        elif one.kind == "text":
+            assert f'name="{one.name}" maxlength="{one.most}"' in form
         elif one.name not in ("slate_size", "policy"):  # the first has our advice, the second is a list
             assert f'name="{one.name}" value="{one.write(one.default)}"' in form or one.kind == "truth"
     assert set(document) == {one.name for one in declared()} | {"raters"}
@@ -122,7 +124,14 @@ def test_defaults_are_the_same_in_document_command_and_form(call: Caller) -> Non
 @pytest.mark.parametrize("one", declared(), ids=lambda one: one.name)
 def test_form_reads_what_it_wrote(one: Any) -> None:
     assert one.read(one.write(one.default)) == one.default
-    other = {"whole": one.least + 1, "number": 0.07, "truth": True, "policy": "dts", "parameters": {"alpha": 0.6, "x": "y"}}
+    other = {
+        "whole": one.least + 1,
+        "number": 0.07,
+        "truth": True,
+        "text": "Look at the *tone*.",
+        "policy": "dts",
+        "parameters": {"alpha": 0.6, "x": "y"},
+    }
     value = other.get(one.kind) or list(one.choices)[-1]
     assert one.read(one.write(value)) == pytest.approx(value) if one.kind == "number" else one.read(one.write(value)) == value
 

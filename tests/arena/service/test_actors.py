@@ -198,6 +198,9 @@ def test_actors_in_plain_words() -> None:
 # ---- what raters see of each other
 
 
+KINDS = ("deciders", "kinds")  # of what judges find owners are told
+
+
 def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> None:
     arena, owner = call.arena(board="always")
     ada, bo = call.rater(arena, owner, "Ada Quick"), call.rater(arena, owner, "Bo")
@@ -207,25 +210,16 @@ def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> No
     mine = call.good("GET", f"/arenas/{arena}/board", key=owner)
     theirs = call.good("GET", f"/arenas/{arena}/board", key=bo)
     assert set(theirs) == set(FOR_RATERS)
-    assert set(mine) - set(theirs) == {
-        "result",
-        "set_aside",
-        "quarantined",
-        "raters",
-        "tickets",
-        "margin_offer",
-        "deciders",
-        "kinds",
-    }
-    assert mine["quarantined"] == ["Ada Quick"] and "set aside" in mine["sentence"]
+    assert set(mine) - set(theirs) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer", "notes", *KINDS}
+    assert mine["quarantined"] == ["Ada Quick"] and "excluded" in mine["sentence"]
     assert (
-        theirs["sentence"] == mine["result"] and "set aside" not in json.dumps(theirs) and "quarantine" not in json.dumps(theirs)
+        theirs["sentence"] == mine["result"] and "excluded" not in json.dumps(theirs) and "quarantine" not in json.dumps(theirs)
     )
     visitor = Visitor(call)
     visitor.enter(bo)
     for path in (f"/vote/{arena}/board", f"/vote/{arena}/board?fragment=1"):
         page = visitor("GET", path).text
-        for word in ("uarantine", "set aside", "Set aside", "Ada"):
+        for word in ("uarantine", "set aside", "xcluded", "Ada"):
             assert word not in page, (path, word)
         assert "Votes so far" in page and ">1</td></tr></tbody></table></details>" in page, "only votes that count are drawn"
     keeper = Visitor(call)
@@ -243,8 +237,8 @@ def test_a_new_field_of_the_board_is_not_for_raters() -> None:
         "raters",
         "tickets",
         "margin_offer",
-        "deciders",
-        "kinds",
+        "notes",
+        *KINDS,
     }
 
 
@@ -268,7 +262,7 @@ def test_undo_of_a_vote_beyond_the_limit_is_no_longer_an_excluded_vote(service: 
     assert (service.board(arena).set_aside, service.board(arena).answers) == (1, 1)
     service.do(Undo(arena, rater, "oops"))
     assert (service.board(arena).set_aside, service.board(arena).answers) == (0, 1)
-    assert "set aside" not in service.board(arena).sentence
+    assert "excluded" not in service.board(arena).sentence
     assert service.raters(arena)[0].votes == 1
 
 

@@ -250,7 +250,7 @@ def test_limits_per_rater(service: Service) -> None:
     assert [one.counted for one in report.lines] == ["aside"], "kept aside, not dropped"
     board = service.board(arena)
     assert (board.answers, board.set_aside) == (5, 1)
-    assert "1 vote is set aside" in board.sentence
+    assert "1 vote is excluded" in board.sentence
     service.do(Quarantine(arena, rater))
     assert (service.board(arena).answers, service.board(arena).set_aside) == (3, 3)
     service.do(Release(arena, rater))
@@ -348,7 +348,7 @@ def test_quarantine_sets_votes_aside_and_release_brings_them_back(service: Servi
     service.do(Quarantine(arena, rater, "three votes a second"))
     aside = service.board(arena)
     assert (aside.answers, aside.set_aside, aside.quarantined) == (4, 4, ("rater 0",))
-    assert "4 votes are set aside, those of 1 rater in quarantine among them" in aside.sentence
+    assert "4 votes are excluded, those of 1 rater in quarantine among them" in aside.sentence
     ticket = ticket_for(service, arena, rater, "x")
     assert service.do(Vote(ticket.id, {"skip": True})).counted == "skipped"
     assert service.do(Vote(ticket_for(service, arena, rater, "y").id, RANKED)).counted == "aside"

@@ -25,6 +25,29 @@ def test_a_log_as_a_problem_number_by_number():
             md.estimate(Tally.of(above), alpha=alpha)
 
 
+def test_an_estimate_of_votes_keeps_names_and_counts_answers():
+    votes = md.read_votes(["tea > milk > water", "5: milk > tea = water"])
+    problem = md.estimate(votes)
+    assert problem.names == ("milk", "tea", "water") and problem.label == "6 answers, K = 3"
+    assert problem.judgements[0, 1] == 6.0 and problem.matrix[0, 1] == pytest.approx(5 / 6)
+
+
+def test_a_policy_counts_answers_not_duels():
+    policy = md.make("uniform", n_arms=5, slate_size=3, seed=1)
+    for k in range(10):
+        slate = policy.ask()
+        policy.tell(slate, md.ranking(slate.arms) if k else np.zeros((3, 3)))  # one that says nothing
+    policy.observe((0, 1), md.best(0))
+    assert policy.tally.answers == 10 and md.estimate(policy.tally).label == "10 answers, K = 5"
+    assert md.restore(policy.snapshot()).tally.answers == 10
+    early = {name: value for name, value in policy.snapshot().items() if name != "answers"}
+    restored = md.restore(early).tally
+    assert restored.answers == restored.showings.max(), "of a snapshot of an early version: the least that it can be"
+    assert md.restore(md.restore(early).snapshot()).tally.answers == restored.answers
+    with pytest.raises(md.BadInput, match="answers"):
+        md.restore(policy.snapshot() | {"answers": -1})
+
+
 def test_one_pair_has_the_error_for_itself_and_it_is_a_twentieth():
     above = np.array([[0.0, 6.0], [2.0, 0.0]])
     problem = md.estimate(Tally.of(above))

@@ -247,7 +247,18 @@ def test_experiments_name_files_beside_them_and_reports_need_none(own, tmp_path)
     again = results.read(tmp_path / "out" / "some")
     assert (again.lines[0].final == expected.final).all()
     cited = CliRunner().invoke(app, ["cite", str(tmp_path / "out" / "some"), "rucb"])
-    assert "% 'round-robin' is a plug-in: name it too, as path/to/file.py:SPEC" in cited.stdout and "@" in cited.stdout
+    assert "% 'round-robin' is a plug-in policy, and its results name no paper" in cited.stdout and "@" in cited.stdout
+
+
+def test_results_know_what_a_plug_in_policy_cites_without_its_code(own, tmp_path):
+    entry = "@misc{robin2031, title = {Round and Round}, year = 2031}"
+    own.write_text(own.read_text().replace('cite="none"', f'cite="{entry}"'))
+    (tmp_path / "some.toml").write_text(EXPERIMENT.replace("robins/", ""))
+    runner.run(experiment.load(tmp_path / "some.toml"), tmp_path / "out", threads=1)
+    del registry.POLICIES[NAME]
+    own.unlink()
+    cited = CliRunner().invoke(app, ["cite", str(tmp_path / "out" / "some")])
+    assert cited.stdout.strip() == entry
 
 
 def test_another_process_gets_the_file(own, tmp_path):

@@ -220,7 +220,7 @@ def test_features_are_a_row_of_numbers_per_arm():
     for given in ([[1, 2], [3, 4], [5, 6]], np.arange(3.0)[:, None]):
         table = registry.feature_table(spec, given, 3)
         assert table is not None and table.dtype == np.float64 and (table == np.array(given)).all()
-    with pytest.raises(md.BadInput, match=r"'mdb' takes no features of the arms\. These do: kernel-self-sparring\.$"):
+    with pytest.raises(md.BadInput, match=r"'mdb' takes no features of the arms\. These do: kernel-self-sparring, colstim, "):
         md.make("mdb", n_arms=3, features=[[0.0]] * 3)
 
 

@@ -164,3 +164,15 @@ def test_a_horizon_that_is_not_known_is_a_million_and_the_nearest_is_by_ratio(as
     two = [row("rucb", 300.0, 700.0, n_arms=1), row("rucb", 300.0, 700.0, n_arms=4)]
     assert "; 4 arms," in ask(two, n_arms=2).why, "in a tie, the larger"
     assert "; 1 arms," in ask(two, n_arms=1).why
+
+
+def test_options_with_features_that_change_get_a_policy_that_takes_them():
+    for n_arms, m, d in ((8, 2, 4), (30, 4, 12), (200, 2, 30)):
+        suggestion = md.suggest(n_arms=n_arms, slate_size=m, dimension=d)
+        names = [suggestion.policy, *(name for name, _ in suggestion.others)]
+        assert all(POLICIES[name].contextual for name in names) and len(set(names)) == len(names)
+        rows = [row for row in module.measured_contexts() if f"mean regret {row['mean']:,.0f} " in suggestion.why]
+        assert rows[0]["policy"] == suggestion.policy and f"{rows[0]['runs']} runs" in suggestion.why
+        assert all(mean >= rows[0]["mean"] for _, mean in suggestion.others)
+    with pytest.raises(md.BadInput, match="left out"):
+        md.suggest(n_arms=8, dimension=4, assume="copeland")

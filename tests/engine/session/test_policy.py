@@ -29,7 +29,7 @@ def test_it_finds_the_best_and_says_so():
     policy = md.make("multi-rucb", n_arms=8, slate_size=4, seed=3)
     talk(policy, 400)
     assert policy.recommend() == 0
-    assert [line.arm for line in policy.leaderboard() if line.recommended] == [0]
+    assert policy.standings().lines[0].option == 0
 
 
 class FirstTwo(NamedTuple):

@@ -9,7 +9,6 @@ import multiduel as md
 from multiduel.engine.registry.registry import POLICIES
 from multiduel.engine.session import policy as engine_policy
 from multiduel.engine.session.slates import Told
-from multiduel.inference.bounded import bounded_radius
 from tests.engine.obedient import card
 
 
@@ -76,7 +75,6 @@ def test_a_tally_to_start_from_is_told_but_is_no_answer(made, slate):
         told[np.ix_(arms, arms)] += wins
     assert (told[np.ix_(*[np.argsort(users(policy, 0, 1, 2))] * 2)] == W).all() and policy.round == 10
     assert (policy.tally.above == W).all() and policy.tally.showings.tolist() == [8.0, 8.0, 2.0]
-    assert all(line.answers == 0 for line in policy.leaderboard())
     policy.observe((0, 1), md.tie(0, 1))
     assert policy.tally.ties[0, 1] == 1.0 and policy.tally.showings.tolist() == [9.0, 9.0, 2.0]
 
@@ -248,46 +246,15 @@ def test_a_refused_answer_leaves_the_slate_open(made):
     assert policy.open == (slate,) and policy._state.heard == []
 
 
-def test_leaderboard_orders_by_wins_then_by_answers_then_by_number(made):
-    policy = made(n_arms=7)
-    for arms, best, times in (((0, 1, 2), 0, 4), ((3, 4), 3, 6), ((5, 1), 5, 6)):
+def test_standings_are_those_of_the_tally(made):
+    policy = made(n_arms=4)
+    for arms, best, times in (((0, 1, 2), 0, 30), ((1, 2), 1, 25)):
         for _ in range(times):
             policy.observe(arms, md.best(best))
-    policy.observe((4, 2), md.tie(4, 2))
-    lines = policy.leaderboard()
-    assert [(line.arm, line.answers) for line in lines] == [(3, 6), (5, 6), (0, 4), (2, 5), (4, 7), (1, 10), (6, 0)]
-    assert [line.win_rate for line in lines[:6]] == [1.0, 1.0, 1.0, 0.1, 0.5 / 7, 0.0] and math.isnan(lines[6].win_rate)
-    assert [line.arm for line in lines if line.recommended] == [policy.recommend()]
-    for line in lines[:6]:
-        radius = bounded_radius(line.answers, 0.05 / 7)
-        ends = max(0.0, line.win_rate - radius), min(1.0, line.win_rate + radius)
-        assert (line.low, line.high) == pytest.approx(ends)
-    assert (lines[6].low, lines[6].high) == (0.0, 1.0)
-    for _ in range(500):
-        policy.observe((0, 1), md.tie(0, 1))
-    middle = {line.arm: line for line in policy.leaderboard(0.8)}[1]
-    radius = bounded_radius(510, 0.2 / 7)
-    assert middle.low == pytest.approx(middle.win_rate - radius) and middle.high == pytest.approx(middle.win_rate + radius)
-    assert 0.0 < middle.low < middle.high < 1.0
-
-
-@pytest.mark.parametrize("confidence", [0.0, 1.0, -0.5, 1.5])
-def test_a_confidence_lies_between_0_and_1(made, confidence):
-    with pytest.raises(md.BadInput, match="'confidence' must lie between 0 and 1"):
-        made().leaderboard(confidence)
-
-
-def test_the_leaderboard_is_of_one_moment(made):
-    policy, real = made(), None
-
-    class Counts:
-        @property
-        def shares(self):
-            assert policy._lock._is_owned(), "another thread may be telling"
-            return real.shares
-
-    real, policy._tally = policy._tally, Counts()
-    assert len(policy.leaderboard()) == 6
+    found = policy.standings(names=["a", "b", "c", "d"], alpha=0.1)
+    assert [line.name for line in found.lines][:2] == ["a", "b"] and found.alpha == 0.1
+    assert (found.above == policy.tally.above).all() and found.verdict.tally[0].sum() == policy.tally.above.sum()
+    assert found.lines[0].won == 1.0 and math.isnan(found.won[3]) and math.isnan(found.low[3])
 
 
 def test_a_verdict_has_the_usual_error_and_no_margin_unless_told(made):

@@ -16,7 +16,7 @@ def test_what_is_shipped_can_be_read_and_names_itself():
 def test_the_panels_are_the_papers():
     every = panels.load_all()
     two, multi = ([e for e in every if e.name in names] for names in (panels.TWO, panels.MULTI))
-    assert [e.name for e in every] == [*panels.TWO, *panels.MULTI, *panels.READINGS]
+    assert [e.name for e in every] == [*panels.TWO, *panels.MULTI, *panels.FURTHER]
     assert {e.name for e in every} == set(panels.shipped())
     problems = [(e.problem["kind"], e.problem["arms"], e.problem.get("link")) for e in two]
     synthetic = [("synthetic", 48, link) for link in ("linear", "natural", "logit")]
@@ -27,13 +27,13 @@ def test_the_panels_are_the_papers():
         assert int(experiment.marks()[-1]) == 10**6
         assert len(experiment.marks()) >= 200 and all(contender.runs is None for contender in experiment.contenders)
         told = [c for c in experiment.contenders if experiment.plays_again(c)]
-        assert [c.policy for c in told] == (["if2", "btm", "savage"] if experiment in two else [])
+        assert [c.policy for c in told] == (["if2", "if1", "btm", "savage"] if experiment in two else [])
         assert all(len(experiment.marks_of(c)) >= 20 for c in told)
         policies = [contender.policy for contender in experiment.contenders]
         assert [contender.id for contender in experiment.contenders] == policies
 
 
-def test_readings_have_enough_runs_for_a_verdict():
+def test_further_experiments_have_enough_runs_for_an_outcome():
     assert all(e.runs >= 20 and all(c.runs is None for c in e.contenders) for e in panels.load_all())
 
 
@@ -42,4 +42,4 @@ def test_the_two_dueling_panels_stand_on_one_base():
         own = tomllib.loads(panels.shipped()[name].read_text())
         assert set(own) == {"base", "name", "title", "short", "problem"} and own["base"] == "base/two-dueling.toml"
     first, *others = (experiments.load(panels.shipped()[name]) for name in panels.TWO)
-    assert len(first.contenders) == 10 and all(other.contenders == first.contenders for other in others)
+    assert len(first.contenders) == 11 and all(other.contenders == first.contenders for other in others)

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from multiduel.lab.paper import claims, panels, report
+from multiduel.lab.paper import claims, panels, report, settings, verdicts
 from tests.lab.made_up import all_panels
 
 VOID = {"meta", "img", "br"}
@@ -65,7 +65,7 @@ def test_the_html_is_whole_and_loads_nothing(written):
 def test_the_markdown_says_the_same(written):
     path, judged = written
     text = path.with_suffix(".md").read_text("utf-8")
-    assert all(f"| {claim.statement} | {claim.line} |" in text for claim in judged)
+    assert all(f"| {claim.statement} | {claim.verdict} | {claim.why} |" in text for claim in judged)
     assert "(figures/any.svg)" in text
     for line in text.splitlines():
         if line.startswith("|"):
@@ -84,9 +84,54 @@ def test_no_sentence_is_cut_and_the_page_does_not_scroll_sideways(written, width
         boxes = tab.evaluate("[...document.querySelectorAll('.words')].map(each => [each.scrollWidth, each.clientWidth])")
         scrolls = tab.evaluate("document.documentElement.scrollWidth")
         browser.close()
-    assert len(boxes) >= 3  # the claims, which reading makes them right, and all readings
+    assert len(boxes) >= 3  # the claims, what turns them, and all interpretations
     assert all(text <= room for text, room in boxes)
     assert scrolls == width
+
+
+def test_the_report_answers_before_any_figure(written):
+    """A title that promises nothing, one sentence, one paragraph, a row per claim: then the first figure."""
+    path, judged = written
+    text = path.with_suffix(".md").read_text("utf-8")
+    title, answer, *_ = text.split("\n\n")
+    assert "reproduced" not in title and title.endswith("reproduce?")
+    counts = {word: sum(claim.verdict == word for claim in judged) for word in verdicts.OUTCOMES}
+    assert f"{counts[verdicts.REPRODUCES]} reproduce" in answer and f"{counts[verdicts.DOES_NOT]} do not reproduce" in answer
+    first = text.index("![")
+    assert all(text.index(f"| {claim.statement} | {claim.verdict} |") < first for claim in judged)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "answer"),
+    [
+        ("++++", "Yes, as far as it can be tested"),
+        ("+++-", "For the most part"),
+        ("++--", "For the most part not"),
+        ("----", "No"),
+        ("????", "This run cannot say"),
+    ],
+)
+def test_the_first_words_follow_from_the_outcomes(outcomes, answer):
+    words = {"+": verdicts.REPRODUCES, "-": verdicts.DOES_NOT, "?": verdicts.INCONCLUSIVE}
+    made = [verdicts.Claim(str(k), f"S{k}.", "t", [], words[sign]) for k, sign in enumerate(outcomes)]
+    shown = [all_panels(experiments=[panels.load_all()[0]])["two-dueling-a"]]
+    first = report._answer(made, shown, [])[0]
+    assert first.text.startswith(f"**{answer}.**") and first.certain is (answer.startswith("Yes"))
+
+
+def test_the_papers_values_and_ours_are_different_columns():
+    table = settings.table()
+    paper, ours = table.head.index("at the paper's value"), table.head.index("at our default")
+    assert all((row[paper] == "-") != (row[ours] == "-") for row in table.rows), "each is stated, or chosen by us"
+    alpha = next(row for row in table.rows if row[0] == "MultiSBM-Feedback")
+    assert alpha[paper].endswith("3 here")
+    text = " ".join(" ".join(row) for row in table.rows)
+    assert "0.51" in text and "eta" in text
+
+
+def test_a_theorem_whose_last_term_is_left_out_says_so_in_its_row(written):
+    by_name = {claim.name: claim for claim in written[1]}
+    assert "has no constants and is left out" in by_name["theorem-2"].why
 
 
 def test_generated_rankers_are_named_only_where_there_are_some(written, tmp_path):

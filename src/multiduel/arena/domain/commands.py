@@ -13,6 +13,8 @@ from multiduel.arena.domain.settings import Settings
 
 @dataclass(frozen=True)
 class Create:
+    """Make an arena. It takes votes once it is opened."""
+
     name: str
     settings: Settings
     options: Sequence[Option]
@@ -23,25 +25,29 @@ class Create:
 
 @dataclass(frozen=True)
 class Open:
+    """Let raters vote: for the first time, or after a pause."""
+
     arena: str
 
 
 @dataclass(frozen=True)
 class Pause:
-    """No new tickets. Votes on those that are out are still taken."""
+    """Give out no new tickets. Votes on tickets that raters hold are still taken."""
 
     arena: str
 
 
 @dataclass(frozen=True)
 class Close:
-    """For good: no tickets, no votes."""
+    """Close the arena permanently: no more tickets, no more votes."""
 
     arena: str
 
 
 @dataclass(frozen=True)
 class AddOptions:
+    """Add options to an arena that has room for them."""
+
     arena: str
     options: Sequence[Option]
     request: str | None = None
@@ -49,6 +55,8 @@ class AddOptions:
 
 @dataclass(frozen=True)
 class RetireOption:
+    """Retire an option: it is shown no more. Votes about it stay in the log."""
+
     arena: str
     option: str  # its id
     request: str | None = None
@@ -56,6 +64,8 @@ class RetireOption:
 
 @dataclass(frozen=True)
 class AdmitRater:
+    """Add a rater, whose answer is the new rater's id."""
+
     arena: str
     label: str
     stratum: str | None = None
@@ -66,7 +76,10 @@ class AdmitRater:
 
 @dataclass(frozen=True)
 class Ask:
-    """A ticket for this rater. One who holds as many as there are places gets the last one again (of several: is refused)."""
+    """Ask for a ticket for a rater.
+
+    A rater who holds as many tickets as the setting ``places`` allows gets the open one again (with several: is refused).
+    """
 
     arena: str
     rater: str
@@ -76,7 +89,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Vote:
-    """What was said of a ticket. With ``next``, the answer brings the next ticket, from the same transaction."""
+    """Answer a ticket. With ``next``, the receipt has the rater's next ticket, from the same transaction."""
 
     ticket: str
     ballot: Mapping[str, Any]
@@ -87,8 +100,10 @@ class Vote:
 
 @dataclass(frozen=True)
 class Undo:
-    """Take the rater's last vote back, unless a result was announced since. Its ticket stays used; the receipt brings a new one
-    that shows the same."""
+    """Undo the rater's last vote, unless a result was announced since.
+
+    The ticket stays used. The receipt has a new ticket with the same options.
+    """
 
     arena: str
     rater: str
@@ -97,7 +112,7 @@ class Undo:
 
 @dataclass(frozen=True)
 class Quarantine:
-    """Set all votes of a rater aside, those to come too, until they are released."""
+    """Exclude all votes of a rater, past and future, until the rater is released."""
 
     arena: str
     rater: str
@@ -106,12 +121,16 @@ class Quarantine:
 
 @dataclass(frozen=True)
 class Release:
+    """Count the votes of a quarantined rater again."""
+
     arena: str
     rater: str
 
 
 @dataclass(frozen=True)
 class ChangePolicy:
+    """Choose slates by another policy from now on, with the votes so far."""
+
     arena: str
     policy: str
     parameters: Mapping[str, Any] | None = None
@@ -119,7 +138,10 @@ class ChangePolicy:
 
 @dataclass(frozen=True)
 class ChangeMargin:
-    """Allowed at any time: evidence against a wider margin's null is evidence against every narrower one's."""
+    """Change how close to the best an option may be to count as best.
+
+    Allowed at any time: evidence against a wider margin's null is evidence against every narrower one's.
+    """
 
     arena: str
     margin: float
@@ -127,7 +149,7 @@ class ChangeMargin:
 
 @dataclass(frozen=True)
 class VoteLine:
-    """A vote from a file: on a ticket that was printed, or on options that were shown elsewhere."""
+    """A vote from a file: on a printed ticket, or on options that were shown elsewhere."""
 
     id: str  # the line's own: a file sent twice counts once
     ballot: Mapping[str, Any]  # in positions on the ticket, or in ``shown``
@@ -140,6 +162,8 @@ class VoteLine:
 
 @dataclass(frozen=True)
 class ImportVotes:
+    """Import votes from a file: all of its lines, or none if one is wrong."""
+
     arena: str
     lines: Sequence[VoteLine]
     dry_run: bool = False
@@ -147,7 +171,7 @@ class ImportVotes:
 
 @dataclass(frozen=True)
 class PrintTickets:
-    """Tickets ahead, for sheets: they belong to no rater and do not expire, unless a rater is named (it still never expires)."""
+    """Make tickets for printed sheets. They never expire, and belong to no rater unless one is named."""
 
     arena: str
     number: int
@@ -178,6 +202,8 @@ Command = (
 
 @dataclass(frozen=True)
 class ArenaInfo:
+    """An arena as its owner sees it: settings, options, contexts, and where its log ends."""
+
     id: str
     name: str
     status: str  # created, open, paused, closed
@@ -214,6 +240,8 @@ class Done:
 
 @dataclass(frozen=True)
 class Receipt:
+    """What became of a vote or an undo."""
+
     event: int  # the number under which it stands
     counted: str  # counted, late (counted too), aside, skipped; undone
     next: Ticket | Done | None = None
@@ -222,6 +250,8 @@ class Receipt:
 
 @dataclass(frozen=True)
 class LineReport:
+    """What became of one line of a file of votes."""
+
     id: str
     line: int  # from 1
     result: str  # new, already, refused
@@ -231,6 +261,8 @@ class LineReport:
 
 @dataclass(frozen=True)
 class ImportReport:
+    """What became of a file of votes."""
+
     accepted: bool  # all lines were in order (and, but for a dry run, are in the log now)
     dry_run: bool
     lines: tuple[LineReport, ...]

@@ -171,6 +171,7 @@ def _setting(one: Setting) -> Field:
     kinds: dict[str, Callable[[], Field]] = {
         "whole": lambda: _whole(int(one.least), int(one.most)),
         "number": lambda: _number(one.least, one.most),
+        "text": lambda: _text(0, int(one.most)),
         "choice": lambda: _word(tuple(one.choices)),
         "truth": lambda: TRUTH,
         "policy": lambda: POLICY_NAME,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-BEGINNINGS = {"server": "mdserver", "owner": "mdowner", "link": "mdlink", "rater": "mdrater"}  # by role
+BEGINNINGS = {"server": "mdserver", "owner": "mdowner", "link": "mdlink", "rater": "mdrater", "report": "mdreport"}  # by role
 _ROLES = {beginning: role for role, beginning in BEGINNINGS.items()}
 _FORM = re.compile(rf"({'|'.join(_ROLES)})\.([A-Za-z0-9_-]{{0,64}})\.([A-Za-z0-9_-]{{1,64}})\.([A-Za-z0-9_-]{{43}})")
 

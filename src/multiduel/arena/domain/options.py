@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from multiduel.arena.domain.texts import check_text, is_broken
@@ -149,7 +149,7 @@ def option_name(value: Any, where: str) -> str:
 def read_options(path: str | os.PathLike[str]) -> tuple[tuple[Option, ...], tuple[str, ...]]:
     """The options and contexts of a .csv or .jsonl file; whatever is wrong is refused by its line."""
     file = Path(file_name(path))
-    return read_lines(read_text(file), format=format_of(file), folder=file.parent)
+    return read_lines(read_text(file), format=format_of(file), beside=Folder(file.parent))
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -160,21 +160,32 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return format
 
 
+class Beside(Protocol):
+    """The files beside a table of options, which its lines name."""
+
+    def read(self, name: str, where: str) -> bytes:
+        """The bytes of a file; refused if there is none."""
+
+    def kind(self, name: str) -> str | None:
+        """What a file holds, where a line does not say it; None if there is no such file."""
+
+
 def read_lines(
-    written: str, *, format: str, folder: Path | None = None, least: int = LEAST_OPTIONS
+    written: str, *, format: str, beside: Beside | None = None, least: int = LEAST_OPTIONS
 ) -> tuple[tuple[Option, ...], tuple[str, ...]]:
-    """As ``read_options``, from text. Without a folder, images and sounds cannot be named by a path."""
+    """As ``read_options``, from text. Without files beside it, images and sounds cannot be named by a path."""
     contents: dict[str, dict[str | None, Content]] = {}
     contexts: dict[str, None] = {}
     for number, record in records(written, format):
         where = f"Line {number}"
         no_others(record, COLUMNS, where)
         name = option_name(record.get("name") or "", where)
-        kind = choice(f"{where}: kind", record.get("kind") or "text", KINDS)
-        context = _context(record["context"], where) if record.get("context") else None
         value: Any = record.get("content")
+        meant = beside.kind(value) if beside is not None and isinstance(value, str) else None
+        kind = choice(f"{where}: kind", record.get("kind") or meant or "text", KINDS)
+        context = _context(record["context"], where) if record.get("context") else None
         if kind in ("image", "audio"):
-            value = _beneath(folder, value, where)
+            value = _bytes_beside(beside, value, where)
         mine = contents.setdefault(name, {})
         if context in mine:
             again = f" for the context {shortened(context)}" if context else ""
@@ -252,26 +263,44 @@ def _context(value: Any, where: str) -> str:
     return question
 
 
-def _beneath(folder: Path | None, value: Any, where: str) -> bytes:
-    """The bytes of a file beneath ``folder``: no absolute path, no '..', and no link that leads out."""
+def _bytes_beside(beside: Beside | None, value: Any, where: str) -> bytes:
     name = text(f"{where}: content", value)
-    if folder is None:
+    if beside is None:
         raise BadInput(f"{where}: images and sounds can be named by a path only in a file. Got {shortened(name)}.")
+    return beside.read(name, where)
+
+
+def path_beneath(name: str, where: str) -> PurePosixPath:
+    """A path that leads to a file beneath a folder: not absolute, no '..', no backslashes."""
     relative = PurePosixPath(name.strip())
     if not relative.parts or relative.is_absolute() or ".." in relative.parts or "\0" in name or "\\" in name:
         raise BadInput(f"{where}: the content must be a path beneath the file's folder. Got {shortened(name)}.")
-    target = Path(os.path.realpath(folder / relative))
-    if not target.is_relative_to(os.path.realpath(folder)):
-        raise BadInput(f"{where}: the content must be a path beneath the file's folder. Got {shortened(name)}.")
-    try:
-        status = os.stat(target)
-        if not stat.S_ISREG(status.st_mode):
-            raise BadInput(f"{where}: the content must be the path of a file. Got {shortened(name)}.")
-        if status.st_size > MOST_MEDIA:
-            raise BadInput(f"{where}: a file must have at most {MOST_MEDIA:,} bytes. Got {status.st_size:,}.")
-        return target.read_bytes()
-    except OSError as error:
-        raise BadInput(f"{where}: {shortened(name)} cannot be read: {error.strerror}.") from None
+    return relative
+
+
+class Folder:
+    """The files beneath a folder of this machine. No link leads out of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def kind(self, name: str) -> str | None:
+        return None  # a line says it: text that happens to be the name of a file is text
+
+    def read(self, name: str, where: str) -> bytes:
+        folder, relative = self._folder, path_beneath(name, where)
+        target = Path(os.path.realpath(folder / relative))
+        if not target.is_relative_to(os.path.realpath(folder)):
+            raise BadInput(f"{where}: the content must be a path beneath the file's folder. Got {shortened(name)}.")
+        try:
+            status = os.stat(target)
+            if not stat.S_ISREG(status.st_mode):
+                raise BadInput(f"{where}: the content must be the path of a file. Got {shortened(name)}.")
+            if status.st_size > MOST_MEDIA:
+                raise BadInput(f"{where}: a file must have at most {MOST_MEDIA:,} bytes. Got {status.st_size:,}.")
+            return target.read_bytes()
+        except OSError as error:
+            raise BadInput(f"{where}: {shortened(name)} cannot be read: {error.strerror}.") from None
 
 
 def _limited(data: bytes, most: int, where: str) -> bytes:
@@ -280,12 +309,26 @@ def _limited(data: bytes, most: int, where: str) -> bytes:
     return data
 
 
-def _media_type(kind: str, data: bytes, where: str) -> str:
+def media_kind(data: bytes) -> str | None:
+    """image or audio, by the first bytes; None for what is neither.
+
+    >>> media_kind(b"GIF89a..."), media_kind(b"ID3..."), media_kind(b"GIF is a format.")
+    ('image', 'audio', None)
+    """
+    return next((kind for kind in ("image", "audio") if _known_type(kind, data) is not None), None)
+
+
+def _known_type(kind: str, data: bytes) -> str | None:
     for type, start, magic in IMAGES if kind == "image" else SOUNDS:
         if data[start : start + len(magic)] == magic and (start != 8 or data[:4] == b"RIFF"):
             return type
-    if kind == "image" and _is_svg(data):
-        return "image/svg+xml"
+    return "image/svg+xml" if kind == "image" and _is_svg(data) else None
+
+
+def _media_type(kind: str, data: bytes, where: str) -> str:
+    type = _known_type(kind, data)
+    if type is not None:
+        return type
     known = "PNG, JPEG, GIF, WebP, AVIF or SVG" if kind == "image" else "MP3, WAV, Ogg, FLAC or M4A"
     raise BadInput(f"{where} must be {known}, as its kind is {kind}. Got other bytes: {shortened(data[:12])}.")
 

@@ -12,6 +12,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal
 
 from multiduel.arena.domain.options import MOST_OPTIONS
+from multiduel.arena.domain.texts import is_broken
 from multiduel.engine.registry.registry import find, resolve
 from multiduel.inputs import MOST_SEED, BadInput, choice, finite, no_others, shortened, text, truth, whole
 
@@ -20,6 +21,7 @@ MOST_SECONDS = 10 * 365 * 86_400
 MOST_VOTES = 10**9
 MOST_PLACES = 100_000
 MOST_NAME = 1_000  # letters of a policy's name
+MOST_INSTRUCTIONS = 5_000  # letters
 MOST_HORIZON = 10**9  # votes that a policy which must know how many is told of, if the owner states no limit
 
 
@@ -30,7 +32,8 @@ class Setting:
     Parameters
     ----------
     kind
-        "whole" and "number" have limits, "choice" has choices; "policy" is a name, "parameters" are the policy's.
+        "whole" and "number" have limits, "text" has most letters, "choice" has choices; "policy" is a name, "parameters" are the
+        policy's.
     label, help
         Words for people who know nothing of bandits. The help is one or two sentences, or nothing.
     least, most
@@ -47,7 +50,7 @@ class Setting:
         The owner's form has it in percent.
     """
 
-    kind: Literal["whole", "number", "choice", "truth", "policy", "parameters"]
+    kind: Literal["whole", "number", "text", "choice", "truth", "policy", "parameters"]
     label: str
     help: str = ""
     least: float = 0
@@ -81,6 +84,8 @@ class Setting:
             return f"{self.least:,} to {_round_number(int(self.most))}"
         if self.kind == "number":
             return f"{'above' if self.above else 'at least'} {self.least:g}, below {self.most:g}"
+        if self.kind == "text":
+            return f"up to {self.most:,} characters"
         others = {"truth": "true, false", "policy": "a policy's name", "parameters": "NAME=VALUE"}
         return others.get(self.kind, ", ".join(self.choices))
 
@@ -98,9 +103,18 @@ class Setting:
             return whole(self.name, value, int(self.least), int(self.most), of="arena")
         if self.kind == "number":
             return self._check_number(value)
+        if self.kind == "text":
+            return self._check_text(value)
         if self.kind == "choice":
             return choice(self.name, value, self.choices)
         return truth(self.name, value) if self.kind == "truth" else value
+
+    def _check_text(self, value: Any) -> str:
+        written = text(self.name, value)
+        if len(written) > self.most or is_broken(written):
+            got = "half a character, or a zero character" if is_broken(written) else f"{len(written):,}"
+            raise BadInput(f"'{self.name}' of an arena must be text of at most {self.most:,} characters. Got {got}.")
+        return written
 
     def _check_number(self, value: Any) -> float:
         number = finite(self.name, value, of="arena")
@@ -222,6 +236,24 @@ class Settings:
         choices={"rank": "Put them in order, best first", "best": "Choose the best", "worst": "Choose the worst"},
         first=True,
     )
+    instructions: str = _declare(
+        "text",
+        "",
+        "Instructions for raters",
+        "Shown before the first question: what to look for, and why it matters. Markdown.",
+        most=MOST_INSTRUCTIONS,
+        first=True,
+    )
+    goal: int | None = _declare(
+        "whole",
+        None,
+        "Votes asked of each rater",
+        "Raters see how far they are. They may stop earlier, or go on.",
+        least=1,
+        most=MOST_VOTES,
+        optional=True,
+        first=True,
+    )
     policy: str = _declare("policy", "challengers", "Method that chooses what to show")
     parameters: Mapping[str, Any] = _declare(
         "parameters", None, "Parameters of the method", "By name, such as alpha=0.6. Most methods need none."
@@ -332,11 +364,20 @@ class Settings:
         object.__setattr__(self, "parameters", check(self.policy, self.parameters))
 
     def to_json(self) -> dict[str, Any]:
+        """Return the settings as plain JSON, as the log records them."""
         return dataclasses.asdict(self) | {"parameters": dict(self.parameters)}
 
     @classmethod
     def from_json(cls, table: Mapping[str, Any], *, recorded: bool = False) -> Settings:
-        """Settings from a table, as a file or a request has them; or, ``recorded``, as a log has them."""
+        """Read settings from a table of names with values.
+
+        Parameters
+        ----------
+        table
+            As a file or a request has it.
+        recorded
+            Whether the table is from a log, whose limits are those of the version that wrote it.
+        """
         if not isinstance(table, Mapping):
             raise BadInput(f"The settings of an arena are names with values. Got {shortened(table)}.")
         no_others(table, [one.name for one in dataclasses.fields(cls)], "An arena")

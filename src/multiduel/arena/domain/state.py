@@ -397,6 +397,15 @@ class State:
                     if wins[a, b] + wins[b, a] > 0.0 and not self.tally.has_judged(rater.id, i, ticket.shown[b]):
                         rater.pairs -= 1
 
+    def recall_answers(self) -> None:
+        """Tell a tally that knows counts only what its answers said: older snapshots do not hold it."""
+        counted = [(ticket.vote.answer, ticket) for ticket in self.tickets.values() if ticket.vote and ticket.vote.answer]
+        self.tally.recall(
+            self.tally.held(number, ticket.shown, spoken(ticket.vote.ballot, len(ticket.shown)), self.unit_of(ticket))
+            for number, ticket in sorted(counted, key=lambda one: one[0])
+            if ticket.vote is not None
+        )
+
     def _weigh(self, arms: tuple[int, ...]) -> None:
         if self._weighed is not None:
             self._weighed.update(self.tally.above, self.tally.ties, arms, self.settings.margin)

@@ -19,7 +19,7 @@ class ArenaRow(NamedTuple):
 class Secret(NamedTuple):
     """The hash of a key. It never comes near the log, which may be exported."""
 
-    role: str  # server, owner, link or rater
+    role: str  # server, owner, link, rater or report
     subject: str  # the key's name: random, or the rater's id
     hash: str
     label: str = ""  # who holds it, if somebody said so

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.domain.state import State
 from multiduel.arena.service.kinds import KindLine, decider_words, exact_words, kind_lines
+from multiduel.arena.service.slices import Part
 from multiduel.arrays import Floats
-from multiduel.inference import Forecast, Score, Tally, Verdict, forecast
+from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, standings
 from multiduel.inference.verdict import VerdictKind
+from multiduel.inference.verdict import verdict as verdict_of
 from multiduel.inference.words import sentence
 
 MARGINS = (0.01, 0.02, 0.05, 0.1)  # that are offered
@@ -43,7 +44,8 @@ FOR_RATERS = (
 
 def verdict_words(state: State, verdict: Verdict) -> str:
     """A sentence, and what it leaves out."""
-    return f"{sentence(verdict, state.settings.question, decider_words(state))}{_aside_words(state)}"
+    whom = decider_words(state)
+    return sentence(verdict, state.settings.question, whom, final=state.status == "closed") + _aside_words(state)
 
 
 def _aside_words(state: State) -> str:
@@ -51,7 +53,7 @@ def _aside_words(state: State) -> str:
         return ""
     raters = sum(rater.quarantined for rater in state.raters.values())
     whose = f", those of {raters} rater{'s' * (raters != 1)} in quarantine among them" if raters else ""
-    return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} set aside{whose}."
+    return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} excluded{whose}."
 
 
 def verdict_body(state: State, verdict: Verdict) -> dict[str, Any]:
@@ -102,8 +104,11 @@ class Line:
     showings: int
     rank_from: Annotated[int, "Its rank is from here to rank_to, with the verdict's confidence for all options together."]
     rank_to: int
-    borda: Annotated[tuple[float, float, float], "Mean chance to win against the others, low, high; null where unknown."]
-    copeland: Annotated[tuple[float, float, float], "How many others it beats, low, high; null where unknown."]
+    strength: Annotated[
+        tuple[float, float, float],
+        "Strength, low, high; 0 is the average option as shown, 0.69 more doubles the odds. Ends are null while it is too early.",
+    ]
+    won: Annotated[tuple[float, float, float], "Share of its comparisons that it won, ties half, low, high; null where unknown."]
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,7 @@ class Board:
     forecast: str
     forecast_range: Annotated[tuple[float, float, float] | None, "Low, likely, high; null if it is too early to say."]
     margin_offer: MarginOffer | None
+    notes: Annotated[tuple[str, ...], "What else the standings say: the best few, what it is too early for, what strengths miss."]
     lines: Annotated[tuple[Line, ...], "Best first, those retired last."]
     options: Annotated[tuple[str, ...], "Ids, in the order of 'above' and 'ties'."]
     above: Annotated[Floats, "above[i][j]: answers that placed options[i] above options[j]."]
@@ -180,6 +186,7 @@ class Facts:
     settings: Settings
     verdict: Verdict
     tally: Tally
+    votes: Votes
     ids: tuple[str, ...]
     names: tuple[str, ...]
     sentence: str
@@ -194,9 +201,10 @@ class Facts:
     kinds: tuple[KindLine, ...]
 
 
-def facts(state: State) -> Facts:
-    tally = state.tally
-    verdict = state.judge()
+def facts(state: State, part: Part | None = None) -> Facts:
+    """Of all votes, or of a part of them."""
+    tally = state.tally if part is None else part.tally
+    verdict = state.judge() if part is None else _judge(state, part)
     return Facts(
         state.arena,
         state.name,
@@ -205,18 +213,21 @@ def facts(state: State) -> Facts:
         state.settings,
         verdict,
         Tally.of(*verdict.tally, answers=tally.answers, showings=tally.showings, unit=tally.unit),
+        tally.votes([option.name for option in state.options]),
         tuple(option.id for option in state.options),
         tuple(option.name for option in state.options),
-        verdict_words(state, verdict),
-        state.set_aside,
-        tuple(rater.label for rater in state.raters.values() if rater.quarantined),
-        len(state.raters),
+        verdict_words(state, verdict)
+        if part is None
+        else sentence(verdict, state.settings.question, decider_words(state), final=state.status == "closed"),
+        state.set_aside if part is None else part.excluded,
+        tuple(rater.label for rater in state.raters.values() if rater.quarantined) if part is None else (),
+        len(state.raters) if part is None else part.raters,
         len(state.tickets),
-        sentence(verdict, state.settings.question, decider_words(state)),
+        sentence(verdict, state.settings.question, decider_words(state), final=state.status == "closed"),
         decider_words(state).removeprefix("for "),
         shortlist_words(state),
-        exact_words(state, verdict),
-        kind_lines(state),
+        exact_words(state, verdict) if part is None else "",
+        kind_lines(state) if part is None else (),
     )
 
 
@@ -231,9 +242,17 @@ def shortlist_words(state: State) -> str:
     )
 
 
+def _judge(state: State, part: Part) -> Verdict:
+    """The verdict of a part, with its share of the error."""
+    settings, names = state.settings, [option.name for option in state.options]
+    words: dict[str, Any] = {"margin": settings.margin, "room": settings.room, "retired": state.retired, "names": names}
+    return verdict_of(part.tally, alpha=part.alpha, **words)
+
+
 def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
     verdict, ids = known.verdict, known.ids
     guess, offer = coming
+    found = standings(known.votes, alpha=verdict.alpha, by=known.settings.unit, room=known.settings.room, verdict=verdict)
     return Board(
         known.arena,
         known.name,
@@ -260,7 +279,8 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         str(guess),
         None if guess.too_early else (guess.low, guess.likely, guess.high),
         offer,
-        _lines(known),
+        tuple(found.sentences()[1:]),
+        _lines(known, found),
         ids,
         *verdict.tally,
         known.settings.deciders,
@@ -271,26 +291,23 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
     )
 
 
-def _lines(known: Facts) -> tuple[Line, ...]:
-    verdict = known.verdict
-    copeland = {score.arm: score for score in verdict.copeland}
-    borda = {score.arm: score for score in verdict.borda}
-    retired = [k for k in range(len(known.ids)) if k not in verdict.present]
-
+def _lines(known: Facts, found: Standings) -> tuple[Line, ...]:
     def line(k: int) -> Line:
-        gone = k not in borda
-        first, last = (0, 0) if gone else _ranks(borda[k], tuple(borda.values()))
-        numbers = [(math.nan,) * 3] * 2 if gone else [(s.value, s.low, s.high) for s in (borda[k], copeland[k])]
-        showings = int(known.tally.showings[k])
-        return Line(known.ids[k], known.names[k], gone, k in verdict.still_in, showings, first, last, *numbers)
+        gone = k not in known.verdict.present
+        unknown = (math.nan,) * 3
+        return Line(
+            known.ids[k],
+            known.names[k],
+            gone,
+            k in known.verdict.still_in,
+            int(known.tally.showings[k]),
+            0 if gone else int(found.rank_from[k]),
+            0 if gone else int(found.rank_to[k]),
+            unknown if gone else (float(found.strength[k]), float(found.low[k]), float(found.high[k])),
+            unknown if gone else (float(found.won[k]), float(found.won_low[k]), float(found.won_high[k])),
+        )
 
-    return tuple(line(k) for k in (*borda, *retired))
-
-
-def _ranks(mine: Score, all: Sequence[Score]) -> tuple[int, int]:
-    above = sum(other.low > mine.high for other in all)
-    below = sum(other.high < mine.low for other in all)
-    return 1 + above, len(all) - below
+    return tuple(line(k) for k in found.order)
 
 
 def forecast_of(known: Facts) -> tuple[Forecast, MarginOffer | None]:

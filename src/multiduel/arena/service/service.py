@@ -30,10 +30,11 @@ from multiduel.arena.service.decision import Decision
 from multiduel.arena.service.handlers import decide
 from multiduel.arena.service.lifecycle import info
 from multiduel.arena.service.raters import RaterLine, rater_lines, standing
+from multiduel.arena.service.slices import Part, Slice, alpha_of, slices_of, tally_of, votes_in
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.service.tickets import shown_ticket
 from multiduel.arena.service.writers import Waiting, Writers, answer, harmless
-from multiduel.inference import Verdict
+from multiduel.inference import Forecast
 from multiduel.inputs import BadInput, shortened
 from multiduel.kernels.compiler.dispatch import uncollected
 
@@ -44,6 +45,7 @@ SNAPSHOT_ANYWAY = 50_000
 SNAPSHOT_AFTER_FAULT = 500  # where the state in memory was lost, so that it costs little if it happens again
 IDLE = 0.5  # seconds without a command
 MOST_IN_MEMORY = 200  # arenas
+MOST_SLICED = 50  # boards of parts that are kept
 REMEMBERED = 10.0  # seconds for which a damaged arena is known to be so without another look
 FRESH = 5.0  # seconds for which a durable write proves that writing works
 FAILED_FOR = 1.0  # seconds for which one that failed proves that it does not
@@ -83,9 +85,10 @@ class Live:
         self.looking = threading.Lock()  # one works a board out, the others wait for it
         self.looking_at_raters = threading.Lock()
         self.board: Board | None = None
-        self.verdict: Verdict | None = None  # of that board
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
+        self.slicing = threading.Lock()
+        self.sliced: dict[Slice, Board] = {}
 
 
 class Service:
@@ -111,24 +114,55 @@ class Service:
     # ---- commands
 
     def submit(self, command: Any, *, actor: str = OPERATOR) -> Future[Any]:
-        """Queue a command, whose events name the actor.
+        """Queue a command.
 
-        The future has the answer when it is durable; refusals and failures are its exception.
+        Parameters
+        ----------
+        command
+            One of the commands of ``multiduel.arena``, such as ``Vote``.
+        actor
+            Who sends it, as its events will say.
+
+        Returns
+        -------
+        Future
+            It has the answer when the answer is durable; refusals and failures are its exception.
         """
         return self._writers.submit(_arena(command), Order(command, actor))
 
     def do(self, command: Any, timeout: float | None = None, *, actor: str = OPERATOR) -> Any:
+        """Carry out a command and wait for its answer.
+
+        Parameters
+        ----------
+        command, actor
+            As for ``submit``.
+        timeout
+            Seconds to wait for the answer. The command goes on after that.
+
+        Returns
+        -------
+        Any
+            The command's answer, such as a ``Receipt`` of a ``Vote``.
+
+        Raises
+        ------
+        Refused, BadInput
+            The command changed nothing; the sentence says why.
+        Unavailable
+            The database does not take writes now.
+        """
         return self.submit(command, actor=actor).result(timeout)
 
     def close(self) -> None:
-        """Carry out what waits, save snapshots, and end."""
+        """Carry out the commands that wait, save snapshots, and end."""
         self._writers.close()
         for live in list(self._live.values()):
             self._save(live, 1)
         self.journal.close()
 
     def stuck(self) -> str:
-        """Why commands are not carried out as they should be; empty if all is well."""
+        """Say why commands are not carried out as they should be; empty if all is well."""
         return self._writers.stuck()
 
     def heartbeat(self) -> Future[Any]:
@@ -346,9 +380,19 @@ class Service:
         return None if row is None else self.info(row.id)
 
     def add_checked_log(self, events: Sequence[Event], contents: Mapping[str, bytes]) -> c.ArenaInfo:
-        """Make a log an arena of this journal, under its own id. ``files.imports.import_log`` checks it before.
+        """Make a log an arena of this journal, under its own id. The same log again changes nothing.
 
-        The same log again changes nothing.
+        Parameters
+        ----------
+        events
+            The whole log, checked before by ``files.imports.import_log``.
+        contents
+            The contents of its options, by their SHA-256.
+
+        Returns
+        -------
+        ArenaInfo
+            The arena.
         """
         first = events[0]
         arena = first.body["arena"]
@@ -404,7 +448,13 @@ class Service:
 
     @contextmanager
     def look(self, arena: str) -> Iterator[State]:
-        """The state with all that is committed, here or elsewhere. Not to be changed, nor kept."""
+        """Lend the state with all that is committed, by this process or others. It must not be changed, nor kept.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        """
         live = self._find(arena)
         with live.lock:
             state = self._folded(live)
@@ -420,21 +470,35 @@ class Service:
             yield state
 
     def damaged(self) -> list[str]:
-        """Arenas whose log was found to be damaged, and has not been read since."""
+        """List the arenas whose log was found to be damaged, and has not been read since."""
         with self._guard:
             return sorted(live.arena for live in self._live.values() if live.broken is not None)
 
     # ---- reads
 
     def arenas(self) -> list[ArenaRow]:
+        """List all arenas of the journal."""
         return self.journal.arenas()
 
     def info(self, arena: str) -> c.ArenaInfo:
+        """Describe an arena: settings, options, contexts, and where its log ends.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        """
         with self.look(arena) as state:
             return info(state)
 
     def board(self, arena: str) -> Board:
-        """Worked out once for all who look between two events, and without holding up votes."""
+        """Work out the board, once for all who look between two events, without holding up votes.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        """
         live = self._find(arena)
         with live.looking:
             with self.look(arena) as state:
@@ -445,12 +509,68 @@ class Service:
             about = (answers - answers % max(1, answers // 100), known.verdict.present, known.verdict.settled, known.settings)
             if live.forecast[0] != about:  # a range to two digits: one vote in hundred changes it
                 live.forecast = (about, forecast_of(known))
-            known.verdict.follow(live.verdict)
-            live.verdict = known.verdict
             live.board = board(known, live.forecast[1])
             return live.board
 
+    def slices(self, arena: str) -> list[Slice]:
+        """List the parts of the votes that can be looked at apart: by question, and by group of raters.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+
+        Returns
+        -------
+        list of Slice
+            Empty if the arena has neither several questions nor several groups.
+        """
+        with self.look(arena) as state:
+            return slices_of(state)
+
+    def sliced_board(self, arena: str, wanted: Slice) -> Board:
+        """Work out the board of a part of the votes. The time grows with the votes, and holds up none that come in.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        wanted
+            The part, one of ``slices``.
+
+        Returns
+        -------
+        Board
+            Its verdict has the part's share of the error; it has no forecast.
+        """
+        live = self._find(arena)
+        with live.slicing:
+            with self.look(arena) as state:
+                made = live.sliced.get(wanted)
+                if made is not None and made.number == state.number:
+                    return made
+                number, unit, options = state.number, state.settings.unit, len(state.options)
+                votes, excluded = votes_in(state, wanted)
+            tally = tally_of(votes, options, unit)
+            with self.look(arena) as state:
+                if len(state.options) > options:
+                    tally.grow(len(state.options))
+                alpha = alpha_of(wanted, state.settings.alpha, len(state.contexts))
+                part = Part(tally, alpha, excluded, len({vote.rater for vote in votes}))
+                known = replace(facts(state, part), number=number)
+            if len(live.sliced) >= MOST_SLICED:
+                live.sliced.clear()
+            made = live.sliced[wanted] = board(known, (Forecast(True, 0.0, 0.0, 0.0), None))
+            return made
+
     def raters(self, arena: str) -> list[RaterLine]:
+        """Describe the raters: how many votes, how quick, and how often they agree with the others.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        """
         live = self._find(arena)
         with live.looking_at_raters:
             with self.look(arena) as state:
@@ -461,7 +581,13 @@ class Service:
             return live.raters[1]
 
     def digest(self, arena: str) -> str:
-        """The same for two services that know the same log, and only for them."""
+        """Hash the state. Two services have the same digest if they know the same log, and only then.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        """
         with self.look(arena) as state:
             return digest(state)
 
@@ -470,17 +596,43 @@ class Service:
         warm()
 
     def events(self, arena: str, since: int = 0, limit: int | None = None) -> list[Event]:
+        """Read events of an arena's log, in order.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        since
+            The number of the last event that the caller knows.
+        limit
+            The most events to read; None: all.
+        """
         self._find(arena)
         return self.journal.events(arena, since, limit)
 
     def ticket(self, ticket: str) -> c.Ticket:
+        """Find a ticket.
+
+        Parameters
+        ----------
+        ticket
+            Its id.
+        """
         with self.look(c.arena_of(ticket)) as state:
             if ticket not in state.tickets:
                 raise NotFound("There is no such ticket.")
             return shown_ticket(state, state.tickets[ticket])
 
     def content(self, ticket: str, position: int) -> Content:
-        """What a rater sees at this position of a ticket."""
+        """Read what a rater sees at a position of a ticket.
+
+        Parameters
+        ----------
+        ticket
+            Its id.
+        position
+            From 0, in the order shown.
+        """
         arena = c.arena_of(ticket)
         with self.look(arena) as state:
             record = state.tickets.get(ticket)

@@ -29,6 +29,7 @@ PLAIN = (
     *("settled_at", "rounds", "set_aside", "stale", "shortlist"),
 )
 ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "lengths": "i8", "judged": "i8"}  # of the tally
+ROWS = {"first": "i2", "second": "i2", "placed": "i1", "sizes": "i8", "rater": "i4"}  # what its answers said; not in older ones
 RATER = ("id", "label", "stratum", "limit", "kind", "quarantined", "reason", "open", "votes", "pairs")
 TICKET_WORDS = ("id", "rater", "stratum", "by", "issued", "expires", "request")
 TICKET_NUMBERS = ("event", "context", "printed")  # None is -1
@@ -54,7 +55,7 @@ def table(state: State) -> dict[str, Any]:
         "shown": _ints(option for ticket in tickets for option in ticket.shown),
         "voted": _ints(k for k, ticket in enumerate(tickets) if ticket.vote is not None),
         "votes": _columns(votes, VOTE_WORDS, VOTE_NUMBERS),
-        "tally": tally | {name: pack(tally[name]) for name in ARRAYS},
+        "tally": tally | {name: pack(tally[name]) for name in ARRAYS | ROWS},
         "epoch": None if state.epoch is None else _epoch(state.epoch),
         "chooser": None if chooser is None else chooser.snapshot() | {"differs": chooser.differs},
     }
@@ -111,7 +112,10 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
         state.raters[rater.id] = rater
     _restore_tickets(state, saved)
     tally = saved["tally"]
-    state.tally = Tally.restored(tally | {name: _array(tally[name], kind) for name, kind in ARRAYS.items()})
+    kinds = ARRAYS | ROWS if "sizes" in tally else ARRAYS
+    state.tally = Tally.restored(tally | {name: _array(tally[name], kind) for name, kind in kinds.items()})
+    if not state.tally.knows_answers:
+        state.recall_answers()
     if saved["epoch"] is not None:
         words = saved["epoch"]
         lists = {name: tuple(words[name]) for name in ("why", "options")}

@@ -22,9 +22,9 @@ WHY = {
     "created": "This arena is not open yet.",
     "paused": "This arena is paused. Please come back later.",
     "closed": "This arena is closed. Thank you.",
-    "settled": "It is settled: no more votes are needed. Thank you.",
+    "settled": "There is a result: no more votes are needed. Thank you.",
     "limit": "You have given as many votes as one person may. Thank you.",
-    "judged": "You have judged all there is to compare. Thank you.",
+    "judged": "You have judged everything there is to compare. Thank you.",
     "one_option": "There is only one option left: nothing to compare.",
 }
 NO_CHOICE = "This arena cannot choose what to show at the moment. Its owner can see why."

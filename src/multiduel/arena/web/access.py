@@ -45,7 +45,7 @@ MOST_LABEL = 200
 @dataclass(frozen=True)
 class Grant:
     """What a key is good for. A server's key makes arenas and owns all; an owner's owns one; a link lets anyone join one as a new
-    rater; a rater's key votes in one."""
+    rater; a rater's key votes in one; a report's key reads the report of one."""
 
     role: str
     arena: str | None = None
@@ -66,6 +66,9 @@ class Grant:
 
     def joins(self, arena: str) -> bool:
         return self.role == "link" and self.arena == arena
+
+    def reads_report(self, arena: str) -> bool:
+        return self.role == "report" and self.arena == arena
 
     def rates(self, arena: str, rater: str) -> bool:
         return self.role == "rater" and self.arena == arena and self.rater == rater

@@ -12,11 +12,13 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from multiduel.arena.domain.errors import Forbidden
 from multiduel.arena.domain.texts import check_text
+from multiduel.arena.files.uploads import MOST_FILES, Upload
 from multiduel.arena.web.access import Grant
 from multiduel.arena.web.context import app_context_of
 from multiduel.inputs import BadInput
@@ -104,6 +106,29 @@ def _fields(body: bytes) -> dict[str, str]:
         raise BadInput("This is no form that can be read.") from None
     check_text(pairs)
     return {name: value.replace("\r\n", "\n") for name, value in pairs}
+
+
+async def checked_upload(request: Request) -> tuple[dict[str, str], list[Upload]]:
+    """The fields and the files of a form of ours that may have some."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        return await checked_form(request), []
+    most = app_context_of(request).limits.large_body
+    try:
+        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=most)
+    except HTTPException:
+        raise BadInput(f"This is no form that can be read, or it has more than {MOST_FILES:,} files.") from None
+    fields, files = dict[str, str](), []
+    try:
+        for name, value in form.multi_items():
+            if isinstance(value, str):
+                fields[name] = value.replace("\r\n", "\n")
+            elif value.filename:
+                files.append(Upload(value.filename, await value.read()))
+    finally:
+        await form.close()
+    check_text([fields, [file.name for file in files]])
+    check_token(request, fields.get("token"))
+    return fields, files
 
 
 async def checked_form(request: Request) -> dict[str, str]:

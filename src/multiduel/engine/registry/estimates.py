@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from multiduel.inference import Tally, pair_intervals
+from multiduel.inference import Tally, Votes, pair_intervals
 from multiduel.inference.verdict import LEAST_ERROR
 from multiduel.inputs import BadInput, names_of, share, shortened, text
 from multiduel.problems import EstimatedProblem
 
 
 def estimate(
-    tally: Tally, *, alpha: float = 0.05, names: Sequence[str] | None = None, label: str | None = None
+    tally: Tally | Votes, *, alpha: float = 0.05, names: Sequence[str] | None = None, label: str | None = None
 ) -> EstimatedProblem:
     """Estimate who beats whom, and how often, from the counts of answers.
 
@@ -24,11 +24,11 @@ def estimate(
     Parameters
     ----------
     tally
-        The counts.
+        The counts, or votes, whose options' names the problem keeps.
     alpha
         The chance that some interval ever misses.
     names, label
-        Names of the arms and of the problem.
+        Names of the arms and of the problem. If not given, the label says how many answers there were.
 
     Returns
     -------
@@ -41,8 +41,12 @@ def estimate(
     >>> float(problem.matrix[0, 1]), problem.matrix[0, 2], bool(problem.low[0, 1] > 0.5), problem.high[0, 2]
     (0.75, np.float64(0.5), True, np.float64(1.0))
     """
+    if isinstance(tally, Votes):
+        answers = tally.answers if tally.counts is None else round(float(tally.counts.sum()))
+        names = tally.options if names is None else names
+        tally = Tally.of(*tally.tables, answers=answers)
     if not isinstance(tally, Tally):
-        raise BadInput(f"'estimate' needs a Tally ('Tally.of' makes one of counts). Got {shortened(tally)}.")
+        raise BadInput(f"'estimate' needs a Tally ('Tally.of' makes one of counts) or Votes. Got {shortened(tally)}.")
     share("alpha", alpha, of="estimate")
     labels = () if names is None else names_of(names, tally.n_arms, of="estimate")
     above, ties, K = tally.above, tally.ties, tally.n_arms
@@ -52,7 +56,7 @@ def estimate(
     return EstimatedProblem(
         P,
         labels,
-        f"{tally.answers} answers, K = {K}" if label is None else text("label", label),
+        f"{tally.answers:,} answers, K = {K}" if label is None else text("label", label),
         low=np.minimum(low, P),
         high=np.maximum(high, P),
         judgements=judgements,

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from multiduel.arrays import Ints
 from multiduel.inputs import BadInput
 from multiduel.kernels.compiler.sources import PACKAGE
@@ -39,7 +41,7 @@ def refuse_slate(spec: PolicySpec, slate: Ints, n: int, rounds: int, limit: int,
 
 
 def refuse_arm(spec: PolicySpec, arm: int, n_arms: int) -> None:
-    if not 0 <= arm < n_arms:
+    if not isinstance(arm, int | np.integer) or not 0 <= arm < n_arms:
         raise BadInput(
             f"'recommend' of '{spec.name}' must name an arm from 0 to {n_arms - 1}. It returned {arm} ({_home(recommend, spec)})."
         )

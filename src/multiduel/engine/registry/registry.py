@@ -14,6 +14,7 @@ import numpy as np
 from multiduel import machines, policies
 from multiduel.arrays import Floats
 from multiduel.engine.registry import plugins
+from multiduel.engine.registry.plugin_mistakes import refuse_mistakes
 from multiduel.inputs import BadInput, did_you_mean, shortened
 from multiduel.kernels.contract import FOREVER, MachineSpec, Parameter, PolicySpec
 from multiduel.policies import challengers
@@ -25,6 +26,12 @@ PLUGINS = (
 )
 LONGEST_HINTED = 100  # letters of an unknown name that are compared with those there are
 SMALL, LARGE = 1e-12, 1e12  # parameters: squares, cubes and logarithms of them stay numbers
+
+MOST_FEATURE = 1e6  # squares of features, summed over any number of answers, stay numbers
+ROUNDS_DIFFER = (
+    "With features that change from round to round, an arm is another option in every round: there is no overall winner to "
+    "find, only the best of a round."
+)
 
 POLICIES: dict[str, PolicySpec] = {spec.name: spec for spec in policies.ALL}
 MACHINES: dict[str, MachineSpec] = {spec.name: spec for spec in machines.ALL}
@@ -59,6 +66,8 @@ def register(spec: PolicySpec | MachineSpec) -> None:
     known = table.get(spec.name, spec)
     if known.params is not spec.params and (plugins.is_ours(known) or known.params.__module__ != spec.params.__module__):
         raise BadInput(f"The name '{spec.name}' is taken. Give your {type(spec).__name__} another one.")
+    if not plugins.is_ours(spec):
+        refuse_mistakes(spec)
     table[spec.name] = spec
 
 
@@ -179,14 +188,40 @@ def feature_table(spec: PolicySpec, features: Any, n_arms: int) -> Floats | None
         users = ", ".join(name for name, card in POLICIES.items() if card.features)
         raise BadInput(f"'{spec.name}' takes no features of the arms. These do: {users}.")
     try:
-        table = np.array(features, np.float64)
+        table = np.array(features, np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
         raise BadInput(f"'features' of '{spec.name}' must be a table of numbers. Got {shortened(features)}.") from None
     if table.ndim != 2 or table.shape[0] != n_arms or table.shape[1] == 0:
         raise BadInput(f"'features' of '{spec.name}' must be a table with {n_arms} rows, one per arm. Got shape {table.shape}.")
     if not np.isfinite(table).all():
         raise BadInput(f"'features' of '{spec.name}' must be finite numbers.")
+    if spec.contextual and not np.abs(table).max() <= MOST_FEATURE:
+        raise BadInput(
+            f"'features' of '{spec.name}' must be from {-MOST_FEATURE:,.0f} to {MOST_FEATURE:,.0f}. Got {np.abs(table).max():g}."
+        )
     return table
+
+
+def with_dimension(spec: PolicySpec, words: Mapping[str, Any], dimension: int, source: str) -> dict[str, Any]:
+    """The words of a policy whose features may change, with the number of features that ``source`` brings."""
+    if not spec.contextual or dimension == 0:
+        return dict(words)
+    if str(words.get("dimension", dimension)) != str(dimension):
+        raise BadInput(
+            f"'dimension' of '{spec.name}' must be {dimension}, as many as {source} has. Got {shortened(words['dimension'])}."
+        )
+    return {**words, "dimension": dimension}
+
+
+def dimension_of(params: Any) -> int:
+    """How many features an arm has; 0 for a policy that has none, or whose arms have none."""
+    return int(getattr(params.policy if isinstance(params, Closing) else params, "dimension", 0))
+
+
+def refuse_closing(spec: PolicySpec, params: Any) -> None:
+    """Refuse challengers where the options of each round are others."""
+    if isinstance(params, Closing):
+        raise BadInput(f"'closing' of '{spec.name}' needs options that stay the same. {ROUNDS_DIFFER}")
 
 
 def _machine(spec: PolicySpec, parameter: Parameter, default: Any, choice: Any, rest: dict[str, Any]) -> Any:

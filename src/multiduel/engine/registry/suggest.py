@@ -10,7 +10,7 @@ import re
 from typing import Any, NamedTuple
 
 from multiduel.engine.registry.registry import POLICIES
-from multiduel.inputs import choice, whole
+from multiduel.inputs import BadInput, choice, whole
 from multiduel.kernels.contract import FOREVER, PolicySpec
 from multiduel.kernels.validity import MOST_ARMS
 
@@ -49,7 +49,22 @@ def measured() -> dict[str, Any]:
     return data
 
 
-def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, assume: str = "condorcet") -> Suggestion:
+@functools.cache
+def measured_contexts() -> list[dict[str, Any]]:
+    """The measurements with features that change, which ``benchmarks/contexts.py`` made."""
+    text = importlib.resources.files(__package__).joinpath("measured_contexts.json").read_text()
+    rows: list[dict[str, Any]] = json.loads(text)["rows"]
+    return rows
+
+
+def suggest(
+    *,
+    n_arms: int,
+    slate_size: int = 2,
+    horizon: int | None = None,
+    assume: str = "condorcet",
+    dimension: int | None = None,
+) -> Suggestion:
     """Suggest a policy, from measured results.
 
     The suggestion is the policy of least rank in the measured setting nearest to yours: its rank by mean regret plus its rank
@@ -67,6 +82,9 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
     assume
         What you believe of the options: "utilities" (each has a hidden quality), "condorcet" (one beats every other) or
         "copeland" (perhaps none does).
+    dimension
+        If your options are described by features that change from round to round: how many numbers describe one. Then utilities
+        linear in them are assumed, and ``assume`` is left out.
 
     Returns
     -------
@@ -89,6 +107,10 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
     if horizon is not None:
         horizon = whole("horizon", horizon, 1, FOREVER, of="suggest")
     choice("assume", assume, ASSUMPTIONS)
+    if dimension is not None:
+        if assume != "condorcet":
+            raise BadInput(f"'assume' must be left out with 'dimension': linear utilities are assumed. Got {assume!r}.")
+        return _with_features(n_arms, slate_size, whole("dimension", dimension, 1, of="suggest"))
 
     rows = [row for row in measured()["rows"] if row["assumption"] == assume]
     arms = _nearest({row["n_arms"] for row in rows}, n_arms)
@@ -118,6 +140,30 @@ def suggest(*, n_arms: int, slate_size: int = 2, horizon: int | None = None, ass
         f"{POLICIES[best['policy']].use}"
     )
     return Suggestion(best["policy"], why, tuple((name, row["mean"]) for name, row in others.items())[:5])
+
+
+def _with_features(n_arms: int, slate_size: int, dimension: int) -> Suggestion:
+    """The policy of least mean regret in the nearest measured setting with features that change."""
+    rows = [row for row in measured_contexts() if row["policy"] in POLICIES and POLICIES[row["policy"]].contextual]
+    for name, wanted in (("n_arms", n_arms), ("dimension", dimension)):
+        nearest = _nearest({row[name] for row in rows}, wanted)
+        rows = [row for row in rows if row[name] == nearest]
+    seats = _nearest({row["slate_size"] for row in rows}, slate_size)
+    here = sorted((row for row in rows if row["slate_size"] in (2, seats)), key=lambda row: row["mean"])
+    best = here[0]
+    others: dict[str, float] = {}
+    for row in here[1:]:
+        if row["policy"] != best["policy"]:
+            others.setdefault(row["policy"], row["mean"])
+    following = next(iter(others.items()))
+    why = (
+        f"measured where it is most like yours (utilities linear in {best['dimension']} features that change from round to "
+        f"round; {best['n_arms']} arms, {best['slate_size']} at once, {best['horizon']:,} rounds; one instance, "
+        f"{best['runs']} runs): mean regret {best['mean']:,.0f} (±{1.96 * best['error']:,.0f}). Next is {following[0]}: "
+        f"{following[1]:,.0f}. "
+        f"{POLICIES[best['policy']].use}"
+    )
+    return Suggestion(best["policy"], why, tuple(others.items())[:5])
 
 
 def _fits(spec: PolicySpec, assume: str, horizon: int | None) -> bool:

@@ -13,23 +13,38 @@ import numpy as np
 
 from multiduel.arrays import Floats, Stream
 from multiduel.engine.registry.plugin_errors import guarded, refuse_arm, refuse_slate, seats_of
-from multiduel.engine.registry.registry import describe, feature_table, find, resolve
+from multiduel.engine.registry.registry import (
+    MOST_FEATURE,
+    POLICIES,
+    ROUNDS_DIFFER,
+    describe,
+    dimension_of,
+    feature_table,
+    find,
+    refuse_closing,
+    resolve,
+    with_dimension,
+)
 from multiduel.engine.session.outcomes import Outcome, explain, matrix_of, wins_matrix
 from multiduel.engine.session.rounds import (
     MOST_WEIGHT,
     MOST_WINS,
     Duel,
     ask_once,
+    ask_seeing,
     observe_pairs,
     observe_slate,
     recommend_once,
+    recommend_seeing,
     tell_once,
+    tell_seeing,
 )
-from multiduel.engine.session.slates import Showing, Slate, Standing
+from multiduel.engine.session.slates import Showing, Slate
 from multiduel.engine.session.snapshots import (
     FINGERPRINT,
     FORMAT,
     MOST_OPEN,
+    MOST_OPEN_FEATURES,
     check_answers,
     check_state,
     is_scratch,
@@ -37,6 +52,7 @@ from multiduel.engine.session.snapshots import (
     number,
     pack,
     part,
+    read_features,
     read_fingerprint,
     read_labels,
     read_open,
@@ -45,11 +61,11 @@ from multiduel.engine.session.snapshots import (
     unpack_all,
 )
 from multiduel.engine.simulation.seeds import streams
+from multiduel.engine.standings import Standings, standings
 from multiduel.inference import Tally, Verdict, verdict
-from multiduel.inference.bounded import bounded_radius
-from multiduel.inputs import MOST_SEED, BadInput, finite, shortened, whole
+from multiduel.inputs import MOST_SEED, BadInput, shortened, whole
 from multiduel.kernels.compiler.dispatch import entry
-from multiduel.kernels.contract import PolicySpec, init, use_features
+from multiduel.kernels.contract import PolicySpec, fix_features, init
 from multiduel.kernels.evidence import Counts, no_answers
 from multiduel.kernels.validity import MOST_ARMS, MOST_ROUNDS
 
@@ -78,6 +94,9 @@ class Policy:
         tally: Counts | None = None,
         round: int = 0,
         open: Iterable[tuple[int, tuple[int, ...]]] = (),
+        answers: int | None = 0,
+        last_features: Floats | None = None,
+        open_features: Mapping[int, Floats] | None = None,
     ) -> None:
         self.spec, self.params = spec, params
         self._state, self._rng, self._fingerprint, self._round = state, rng, fingerprint, round
@@ -86,10 +105,18 @@ class Policy:
         self._inner = {label: k for k, label in enumerate(self._label)}
         self._open: OrderedDict[int, tuple[int, ...]] = OrderedDict(open)
         self._tally = no_answers(self.n_arms) if tally is None else tally
+        self._answers = answers  # that compared anything; None: not known
         self._spare: list[bool] | None = None
         self._lock = threading.RLock()
         self._slate = np.zeros(self.n_arms, np.int64)
         self._duel = Duel(np.zeros(2, np.int64), np.zeros((2, 2)))
+        # Where every round brings its own features: a row per arm of the last ask, and per arm of each open slate. Else None.
+        self._last_features, self._open_features = last_features, dict(open_features or {})
+        self._arms = np.arange(self.n_arms)
+        self._most_open = MOST_OPEN
+        if last_features is not None:
+            numbers = seats_of(spec, params, self.n_arms) * last_features.shape[1]
+            self._most_open = max(1, min(MOST_OPEN, MOST_OPEN_FEATURES // numbers))
         self._entries()
 
     def _entries(self) -> None:
@@ -108,6 +135,9 @@ class Policy:
         self._tell = lazily(tell_once, "_tell")
         self._observe = lazily(observe_pairs if self.spec.slate == "two" else observe_slate, "_observe")
         self._recommend = lazily(recommend_once, "_recommend")
+        self._ask_seeing = lazily(ask_seeing, "_ask_seeing")
+        self._tell_seeing = lazily(tell_seeing, "_tell_seeing")
+        self._recommend_seeing = lazily(recommend_seeing, "_recommend_seeing")
 
     def __repr__(self) -> str:
         return f"Policy({self.spec.name!r}, n_arms={self.n_arms}, round={self._round})"
@@ -115,19 +145,36 @@ class Policy:
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self.snapshot(),)
 
-    def ask(self) -> Slate:
+    def ask(self, features: Any = None) -> Slate:
         """Choose the next slate.
 
         Ask again without telling as often as you like: outcomes may come late, or never. Of slates that are never told the last
-        100,000 stay open; older ones are forgotten.
+        100,000 stay open (fewer if their features are many: 10^7 numbers in all); older ones are forgotten.
+
+        Parameters
+        ----------
+        features
+            For a policy that was made with a ``dimension``, whose features change from round to round: a row of numbers per
+            arm, for this round. ``tell`` finds them again, however late it comes.
 
         Returns
         -------
         Slate
             The round and the arms to compare. One arm means that there is nothing to compare: use it.
+
+        Raises
+        ------
+        BadInput
+            If the features do not fit, or are missing.
         """
         with self._lock:
-            n = self._ask(self.params, self._state, self._rng, self._round + 1, self._slate)
+            last = self._last_features
+            if features is None and last is None:
+                n = self._ask(self.params, self._state, self._rng, self._round + 1, self._slate)
+            else:
+                last = self._read_features(features)
+                n = self._ask_seeing(self.params, self._state, self._rng, self._round + 1, self._slate, self._arms, last)
+                self._last_features = last
             if self.spec.watched:
                 most, K = seats_of(self.spec, self.params, self.n_arms), self.n_arms
                 refuse_slate(self.spec, self._slate, n, 1, 1, most=most, n_arms=K, round=self._round + 1)
@@ -136,9 +183,37 @@ class Policy:
             arms = tuple([label[k] for k in self._slate[:n].tolist()])
             if n > 1:
                 self._open[self._round] = arms
-                if len(self._open) > MOST_OPEN:
-                    self._open.popitem(last=False)
+                if last is not None:
+                    self._open_features[self._round] = last[self._slate[:n]]
+                if len(self._open) > self._most_open:
+                    self._close(next(iter(self._open)))
             return Slate(self._round, arms)
+
+    def _read_features(self, features: Any) -> Floats:
+        """Check a round's features. Returns a row per arm, in the policy's own order of the arms."""
+        name, last = self.spec.name, self._last_features
+        if last is None and not self.spec.contextual:
+            users = ", ".join(other for other, card in POLICIES.items() if card.contextual)
+            raise BadInput(f"'{name}' takes no features that change from round to round. These do: {users}.")
+        if last is None:
+            raise BadInput(
+                f"'features' of '{name}' stay as it was made. For features that change from round to round, make it with "
+                "'dimension', the length of a row, and without 'features'."
+            )
+        table = feature_table(self.spec, features, self.n_arms)
+        if table is None:
+            raise BadInput(f"'{name}' was made with dimension = {last.shape[1]}: give it the 'features' of the round.")
+        if table.shape[1] != last.shape[1]:
+            raise BadInput(f"'features' of '{name}' must have {last.shape[1]} numbers a row. Got {table.shape[1]}.")
+        return table[self._label]
+
+    def _close(self, round: int) -> None:
+        del self._open[round]
+        self._open_features.pop(round, None)
+
+    def _refuse_if_rounds_differ(self, what: str) -> None:
+        if self._last_features is not None:
+            raise BadInput(f"'{self.spec.name}' has no {what}. {ROUNDS_DIFFER}")
 
     @property
     def fingerprint(self) -> str:
@@ -187,9 +262,21 @@ class Policy:
             wins = wins_matrix(outcome, arms)
             inner = self._inner
             places = np.array([inner[arm] for arm in arms])
-            if not self._tell(self.params, self._state, self._rng, int(round), places, wins, self._tally):  # 1.0 finds round 1
+            told_round = int(round)  # 1.0 finds round 1
+            rows, last = self._open_features.get(told_round), self._last_features
+            if rows is None or last is None:
+                fits = self._tell(self.params, self._state, self._rng, told_round, places, wins, self._tally)
+            else:
+                args = (self.params, self._state, self._rng, told_round, places, wins, self._tally, rows, last[places])
+                fits = self._tell_seeing(*args)
+            if not fits:
                 raise explain(wins, arms, MOST_WEIGHT)
-            del self._open[round]
+            self._close(told_round)
+            self._count_answer(wins)
+
+    def _count_answer(self, wins: Floats) -> None:
+        if self._answers is not None:
+            self._answers += bool(wins.any())
 
     def _was_single(self, round: Any, arms: Any) -> bool:
         """May this be a slate of one arm that was asked?"""
@@ -201,8 +288,8 @@ class Policy:
             return BadInput(f"Round {shortened(round)} was never asked. So far there were {self._round}.")
         shown = self._open.get(round)
         what = f"showed {shown}, not {shortened(arms)}" if shown else "is told already, or had a single arm"
-        if len(self._open) == MOST_OPEN and round < next(iter(self._open)):
-            what += f", or is forgotten: the last {MOST_OPEN:,} slates that are not told stay open"
+        if len(self._open) == self._most_open and round < next(iter(self._open)):
+            what += f", or is forgotten: the last {self._most_open:,} slates that are not told stay open"
         return BadInput(f"Round {round} {what}.")
 
     def forget(self, slate: Slate) -> None:
@@ -218,7 +305,7 @@ class Policy:
                 raise BadInput(f"'forget' takes the Slate that 'ask' returned. Got {shortened(slate)}.")
             if slate not in self._open.items():
                 raise BadInput(f"Round {slate[0]} is not open with these arms.")
-            del self._open[slate[0]]
+            self._close(slate[0])
 
     def observe(self, arms: Sequence[int], outcome: Outcome | Sequence[Sequence[float]] | Floats) -> None:
         """Learn the outcome of a comparison that this policy did not ask for.
@@ -239,7 +326,9 @@ class Policy:
         """
         with self._lock:
             names = self._known(arms)
-            self._observe_wins(names, wins_matrix(outcome, names), MOST_WEIGHT, self._tally)
+            wins = wins_matrix(outcome, names)
+            self._observe_wins(names, wins, MOST_WEIGHT, self._tally)
+            self._count_answer(wins)
 
     def _observe_wins(self, arms: tuple[int, ...], wins: Floats, most: float, tally: Counts) -> None:
         if self.spec.blind:
@@ -272,57 +361,35 @@ class Policy:
         """Rounds asked so far."""
         return self._round
 
-    def recommend(self) -> int:
+    def recommend(self, features: Any = None) -> int:
         """Name the arm that the policy takes for the best so far.
+
+        Parameters
+        ----------
+        features
+            For a policy whose features change from round to round: a row of numbers per arm, of the round that it is asked
+            about. Nothing is learned from them.
 
         Returns
         -------
         int
             The arm.
+
+        Raises
+        ------
+        BadInput
+            If the features do not fit, or are missing.
         """
         with self._lock:
-            arm: int = self._recommend(self.params, self._state)
+            last = self._last_features
+            arm: int
+            if features is None and last is None:
+                arm = self._recommend(self.params, self._state)
+            else:
+                arm = self._recommend_seeing(self.params, self._state, self._arms, self._read_features(features), last)
             if self.spec.watched:
                 refuse_arm(self.spec, arm, self.n_arms)
             return self._label[arm]
-
-    def leaderboard(self, confidence: float = 0.95) -> list[Standing]:
-        """Rank the arms by the share of others that they beat, with an interval for each.
-
-        Each answer that judged an arm gives one observation of it: the share of the opponents it was judged against that it
-        beat, a tie counting half. The duels of one answer depend on each other, so that they count together as one. From a
-        ranking of m arms that is the share of the other m - 1; from ``best`` it is 1 for the best and 0 for the others, so that
-        its mean is the chance to be named best; from ``worst`` it is 0 for the worst and 1 for the others.
-
-        An arm's interval is for the mean, over the answers that judged it, of what was to be expected of its observation,
-        given the answers before, the slate, and that the answer judges it: it speaks of the slates it was in, not of other
-        opponents. (If judges leave out of a ranking what they dislike, it speaks of the answers that did not.) All K intervals
-        hold together, at all times, with the given confidence, although who met whom was chosen along the way:
-        ``inference.bounded`` has the proof, and the error is shared out over the arms.
-
-        Parameters
-        ----------
-        confidence
-            The chance that all intervals hold, at all times.
-
-        Returns
-        -------
-        list of Standing
-            A line per arm, best first.
-        """
-        if not 0.0 < finite("confidence", confidence, of="leaderboard") < 1.0:
-            raise BadInput(f"'confidence' must lie between 0 and 1. Got {confidence}.")
-        with self._lock:
-            choice, shares = self.recommend(), self._tally.shares.tolist()
-        lines = []
-        for arm, (beaten, answers) in zip(self._label, shares, strict=True):
-            rate, low, high = math.nan, 0.0, 1.0
-            if answers:
-                rate = beaten / answers
-                radius = bounded_radius(answers, (1.0 - confidence) / self.n_arms)
-                low, high = max(0.0, rate - radius), min(1.0, rate + radius)
-            lines.append(Standing(arm, int(answers), rate, low, high, arm == choice))
-        return sorted(lines, key=lambda line: (math.isnan(line.win_rate), -line.win_rate, -line.answers, line.arm))
 
     @property
     def tally(self) -> Tally:
@@ -333,12 +400,16 @@ class Policy:
         Tally
             The counts, in your numbering of the arms.
         """
+        self._refuse_if_rounds_differ("tally, and so no verdict and no standings")
         order = [self._inner[arm] for arm in range(self.n_arms)]
         with self._lock:
             above, ties, shares = (table[order] for table in self._tally)
+            answers = self._answers
         D, T = above[:, order], ties[:, order]
         judged = (D + D.T + T).max(axis=1)  # a tally that it started from says nothing of slates
-        return Tally.of(D, T, showings=np.ceil(np.maximum(shares[:, 1], judged)))
+        shown = np.ceil(np.maximum(shares[:, 1], judged))
+        known = None if answers is None else max(answers, int(shown.max()))
+        return Tally.of(D, T, answers=known, showings=shown)
 
     def verdict(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Verdict:
         """Judge whether it is settled which arm is best. Ask at any time, as often as you like.
@@ -363,6 +434,29 @@ class Policy:
         """
         return verdict(self.tally, alpha=alpha, margin=margin, names=names)
 
+    def standings(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Standings:
+        """Order all arms by strength, and say how sure that order is. Ask at any time, as often as you like.
+
+        ``md.standings`` says what is meant, and when it holds. The policy keeps counts: with slates above two, the variances are
+        raised as if judges were Plackett-Luce. To have them measured, keep the answers and give ``md.standings`` these.
+
+        Parameters
+        ----------
+        alpha
+            The largest chance that an interval of a strength misses at any time.
+        margin
+            Of the verdict.
+        names
+            The arms' names.
+
+        Returns
+        -------
+        Standings
+            Print it: sentences and a table. A notebook shows it.
+        """
+        seats = max(2, min(self.n_arms, getattr(self.params, "slate_size", 2)))
+        return standings(self.tally, alpha=alpha, margin=margin, names=names, slate_size=seats)
+
     def snapshot(self) -> dict[str, Any]:
         """Save the policy as plain JSON, from which ``restore`` continues bit for bit.
 
@@ -374,7 +468,7 @@ class Policy:
         if not (isinstance(self._state, tuple) and all(hasattr(leaf, "dtype") for leaf in leaves(self._state))):
             raise BadInput(f"'{self.spec.name}' cannot be saved: its State must be a NamedTuple of arrays.")
         with self._lock:
-            return {
+            saved = {
                 "format": FORMAT,
                 "policy": self.spec.name,
                 "fingerprint": self._fingerprint,
@@ -385,10 +479,15 @@ class Policy:
                 "rng": [int(word) for word in self._rng],
                 "open": [[round, list(arms)] for round, arms in self._open.items()],
                 "tally": [pack(array) for array in self._tally],
+                "answers": self._answers,
                 "state": [
                     None if spare else pack(leaf) for leaf, spare in zip(leaves(self._state), self._scratch(), strict=True)
                 ],
             }
+            if self._last_features is not None:
+                rows = [pack(self._open_features[round]) for round in self._open]
+                saved["features"] = {"last": pack(self._last_features), "open": rows}
+            return saved
 
     def _scratch(self) -> list[bool]:
         """Of each array of its State, whether it is scratch. Asked once: it is the same for every State of these Params."""
@@ -435,7 +534,8 @@ def make(
     horizon
         For policies that must know the number of rounds in advance.
     features
-        For policies that use them: a row of numbers per arm.
+        For policies that use them: a row of numbers per arm. Features that change from round to round are given to ``ask``
+        instead, and here the ``dimension``, the length of a row.
     tally
         Wins that were seen before, to start from: ``tally[i][j]`` of arm i over arm j, at most 10^15 each. Policies that learn
         only from what they asked for refuse it.
@@ -472,8 +572,10 @@ def make(
         if tally is None and round > 0:
             raise BadInput(f"'round' of '{name}' says how many rounds a tally took. Give it 'tally' too.")
     K = int(n_arms)
-    chosen = resolve(spec, n_arms=K, slate_size=int(slate_size), horizon=horizon, words=params)
-    policy = fresh(spec, chosen, K, np.random.SeedSequence(seed), feature_table(spec, features, K))
+    table = feature_table(spec, features, K)
+    words = params if table is None else with_dimension(spec, params, table.shape[1], "'features'")
+    chosen = resolve(spec, n_arms=K, slate_size=int(slate_size), horizon=horizon, words=words)
+    policy = fresh(spec, chosen, K, np.random.SeedSequence(seed), table)
     if tally is not None:
         policy._start_from(matrix_of(tally, K, f"'tally' of '{name}'"), None if round is None else int(round))
     return policy
@@ -491,10 +593,14 @@ def fresh(
     drawn = streams(seed, n_arms)
     state = init(params, n_arms, drawn.policy)
     if features is not None:
-        use_features(params, state, features[drawn.labels])
+        fix_features(params, state, features[drawn.labels])
     fingerprint = _fingerprint(spec.name, describe(params), n_arms, seed.entropy)
     chosen = drawn.labels if labels is None else labels
-    return Policy(spec, params, state=state, labels=chosen, rng=drawn.policy, fingerprint=fingerprint)
+    last = None
+    if features is None and spec.contextual and dimension_of(params) > 0:  # every round will bring its own
+        refuse_closing(spec, params)
+        last = np.zeros((n_arms, dimension_of(params)))
+    return Policy(spec, params, state=state, labels=chosen, rng=drawn.policy, fingerprint=fingerprint, last_features=last)
 
 
 def restore(saved: dict[str, Any]) -> Policy:
@@ -541,10 +647,30 @@ def restore(saved: dict[str, Any]) -> Policy:
     unpack_all(part(saved, "tally", list), [(array, False) for array in tally], "tally")
     check_answers(tally)
     check_state(spec.name, params, state, n_arms, round)
-    open = read_open(saved, n_arms, seats_of(spec, params, n_arms), round)
+    open = dict(read_open(saved, n_arms, seats_of(spec, params, n_arms), round))
+    last, rows = None, None
+    if "features" in saved:
+        if not spec.contextual or dimension_of(params) == 0:
+            raise refuse(f"'{spec.name}' has no features that change from round to round")
+        refuse_closing(spec, params)
+        last, rows = read_features(saved, n_arms, dimension_of(params), open, MOST_FEATURE)
     # snapshots of early versions have no fingerprint
     fingerprint = read_fingerprint(saved) if "fingerprint" in saved else _fingerprint(spec.name, describe(params), n_arms, 0)
-    return Policy(spec, params, state=state, labels=labels, rng=rng, fingerprint=fingerprint, tally=tally, round=round, open=open)
+    answers = number(saved["answers"], 0, MOST_ROUNDS, "answers") if saved.get("answers") is not None else None
+    return Policy(
+        spec,
+        params,
+        state=state,
+        labels=labels,
+        rng=rng,
+        fingerprint=fingerprint,
+        tally=tally,
+        round=round,
+        open=open.items(),
+        last_features=last,
+        open_features=rows,
+        answers=answers,
+    )
 
 
 def _unpickle(saved: dict[str, Any]) -> Policy:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.compiler.dispatch import kernel
-from multiduel.kernels.contract import ask, recommend, tell
+from multiduel.kernels.contract import ask, recommend, see, tell
 from multiduel.kernels.evidence import Counts, count_answer
 
 MOST_WEIGHT = 1e9  # of a duel that is told: even 10^9 of them sum to what every kernel can still count with
@@ -22,6 +22,13 @@ class Duel(NamedTuple):
 
 def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> int:
     """One ask, committing to nothing. Returns how many arms it wrote into ``slate``."""
+    n, _ = ask(params, state, rng, round, 1, slate)
+    return n
+
+
+def ask_seeing(params: Any, state: Any, rng: Stream, round: int, slate: Ints, arms: Ints, rows: Floats) -> int:
+    """One ask with the features of its round."""
+    see(params, state, arms, rows)
     n, _ = ask(params, state, rng, round, 1, slate)
     return n
 
@@ -65,6 +72,19 @@ def tell_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints, win
     return True
 
 
+def tell_seeing(
+    params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Floats, tally: Counts, rows: Floats, last: Floats
+) -> bool:
+    """One tell with the features that the slate had when asked; ``last`` are those of the last ask, and are put back."""
+    if not sensible(wins, MOST_WEIGHT):
+        return False
+    if count(slate, wins, tally):
+        see(params, state, slate, rows)
+        tell(params, state, rng, round, slate, wins)
+        see(params, state, slate, last)
+    return True
+
+
 def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Counts) -> bool:
     """A comparison, or a whole tally, that the policy did not ask for, told as one slate."""
     if not sensible(wins, most):
@@ -92,3 +112,11 @@ def observe_pairs(params: Any, state: Any, rng: Stream, most: float, duel: Duel,
 
 def recommend_once(params: Any, state: Any) -> int:
     return recommend(params, state)
+
+
+def recommend_seeing(params: Any, state: Any, arms: Ints, rows: Floats, last: Floats) -> int:
+    """One recommendation for a round with these features; ``last`` are those of the last ask, and are put back."""
+    see(params, state, arms, rows)
+    arm = recommend(params, state)
+    see(params, state, arms, last)
+    return arm

@@ -1,4 +1,4 @@
-"""What passes between a policy and whoever talks to it: slates, things shown for them, lines of the leaderboard."""
+"""What passes between a policy and whoever talks to it: slates, and things shown for them."""
 
 from __future__ import annotations
 
@@ -29,20 +29,3 @@ class Showing(Protocol):
     """What was shown for a slate, able to read the answer to it: a page of search results, whose answer is the clicks."""
 
     def told(self, answer: Any) -> Told: ...
-
-
-class Standing(NamedTuple):
-    """One line of the leaderboard.
-
-    >>> from multiduel import make
-    >>> policy = make("uniform", n_arms=3, seed=0)
-    >>> [line.answers for line in policy.leaderboard()]
-    [0, 0, 0]
-    """
-
-    arm: int
-    answers: int  # in which it was judged against another arm
-    win_rate: float  # mean share of its judged opponents that it beat; nan before its first answer
-    low: float
-    high: float
-    recommended: bool

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.arrays import Stream
+from multiduel.arrays import Floats, Stream
 from multiduel.inputs import BadInput, shortened
 from multiduel.kernels import validity
 from multiduel.kernels.contract import valid
@@ -19,6 +19,7 @@ from multiduel.kernels.evidence import Counts
 FORMAT = "multiduel-policy-2"
 FINGERPRINT = 16  # hexadecimal digits
 MOST_OPEN = 100_000  # slates asked and not told that are remembered
+MOST_OPEN_FEATURES = 10_000_000  # numbers that describe their arms, where every round brings its own
 
 
 def refuse(what: str) -> BadInput:
@@ -78,6 +79,25 @@ def read_open(saved: Any, n_arms: int, seats: int, round: int) -> Iterable[tuple
         if len(set(arms)) < len(arms) or not 2 <= len(arms) <= seats:
             raise refuse(f"an open slate has 2 to {seats} different arms. Got {shortened(arms)}")
         yield last, arms
+
+
+def read_features(
+    saved: Any, n_arms: int, dimension: int, open: Mapping[int, tuple[int, ...]], most: float
+) -> tuple[Floats, dict[int, Floats]]:
+    """The features of the last ask, a row per arm, and those of every open slate."""
+    features = part(saved, "features", dict)
+    packed = part(features, "open", list)
+    if len(packed) != len(open):
+        raise refuse(f"'features' must describe {len(open)} open slates. Got {len(packed)}")
+    if sum(map(len, open.values())) * dimension > MOST_OPEN_FEATURES:
+        raise refuse(f"'features' must hold at most {MOST_OPEN_FEATURES:,} numbers of open slates")
+    last = np.zeros((n_arms, dimension))
+    rows = {round: np.zeros((len(arms), dimension)) for round, arms in open.items()}
+    for one, table in zip((part(features, "last", list), *packed), (last, *rows.values()), strict=True):
+        unpack(one, table, "features")
+        if not validity.between(table, -most, most):
+            raise refuse(f"'features' must be numbers from {-most:,.0f} to {most:,.0f}")
+    return last, rows
 
 
 def leaves(state: Any) -> list[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.compiler.dispatch import kernel
-from multiduel.kernels.contract import ask, compare, recommend, seats, tell
+from multiduel.kernels.contract import ask, compare, meet, recommend, seats, tell
 
 KINDS = ("average", "strong", "weak", "slots")  # rows of `regret`: mean, max, min over the slate; mean over the seats taken
 ROUND, MARK, EVENTS, STRETCH = 0, 1, 2, 3  # places in `clock`
@@ -75,6 +75,7 @@ def play(params: Any, state: Any, rng: Stream, opponent: Opponent, pace: Pace, r
         events += 1
         left = pace.horizon + 1 - t
         limit = left if left < pace.stride else pace.stride
+        meet(opponent.world, opponent.key, t, opponent.gaps, params, state)
         n, rounds = ask(params, state, rng, t, limit, slate)
         if pace.watched and faulty(slate, n, rounds, limit, min(wins.shape[0], K), K):
             clock[ROUND] = t

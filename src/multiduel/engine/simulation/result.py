@@ -6,19 +6,22 @@ import io
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from multiduel.arrays import Floats, Ints
-from multiduel.display.regret_figures import Curve, Subplot, regret_plot
+from multiduel.display.regret_distributions import distributions
+from multiduel.display.regret_figures import SIZES, Curve, Subplot, regret_plot
 from multiduel.display.regret_tables import Summary, regret_table
 from multiduel.display.tables import Table, between, frame, html_table, number, save, text_table
+from multiduel.engine.simulation.compared import Compared, Comparisons, compare
 from multiduel.engine.simulation.play import KINDS
-from multiduel.inputs import BadInput, choice, finite
+from multiduel.engine.simulation.statistics import CONFIDENCE
+from multiduel.inputs import BadInput, choice, did_you_mean, finite, shortened
 
-CONFIDENCE = 0.95  # of every interval that is shown
+SHOWN = ("regret", "per-log", "runs")  # kinds of plot
 
 
 def mean_interval(runs: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
@@ -26,7 +29,7 @@ def mean_interval(runs: Floats, confidence: float = CONFIDENCE) -> tuple[Floats,
 
     It can be told from two runs on, needs no luck, and anyone can compute it again. Where regret is far from a normal law and
     runs are few it covers the mean less often than it says (docs/paper.md has how often): who is better is decided by the
-    bootstrap of ``lab.statistics``.
+    bootstrap of ``engine.simulation.statistics``.
 
     Parameters
     ----------
@@ -110,6 +113,8 @@ class Result:
     seconds: float  # simulation
     compile_seconds: float  # compiling, or loading what was compiled before
     settlement: Settlement | None = None  # of a simulation until a verdict
+    label: str = ""  # what tables and figures call it: the policy, and what tells it apart from others, if not given
+    first_run: int = 0  # the number of its first run
 
     @property
     def regret(self) -> Floats:
@@ -195,7 +200,7 @@ class Result:
             winners = () if winner is None else (winner,)
         at_5, median, at_95 = (float(value) for value in np.quantile(final, [0.05, 0.5, 0.95]))
         return Summary(
-            name=name or self.policy,
+            name=name or self.label or self.policy,
             problem=self.problem["label"],
             slate_size=min(self.slate_size, self.problem["n_arms"]),
             horizon=self.horizon,
@@ -222,7 +227,7 @@ class Result:
             Whether it is ``dashed``, ``thick``, or ``points``.
         """
         low, high = self.interval(kind=kind)
-        return Curve(name or self.policy, self.policy, self.checkpoints, self._kind(kind), low, high, **line)
+        return Curve(name or self.label or self.policy, self.policy, self.checkpoints, self._kind(kind), low, high, **line)
 
     def _kind(self, kind: str) -> Floats:
         if kind not in self.regrets:
@@ -235,12 +240,15 @@ class Result:
         Returns
         -------
         dict
-            Columns by name: policy, run, round, the four kinds of regret.
+            Columns by name: label, policy, problem, slate_size, the policy's parameters, run, round, the four kinds of regret.
         """
+        return Results([self]).columns()
+
+    def _rows(self) -> dict[str, Any]:
+        """The numbers of all runs."""
         marks = len(self.checkpoints)
         return {
-            "policy": np.repeat(self.policy, self.runs * marks),
-            "run": np.repeat(np.arange(self.runs), marks),
+            "run": np.repeat(np.arange(self.first_run, self.first_run + self.runs), marks),
             "round": np.tile(self.checkpoints, self.runs),
             **{kind: regret.ravel() for kind, regret in self.regrets.items()},
         }
@@ -254,6 +262,59 @@ class Result:
             "pandas" or "polars"; whichever is installed if not given.
         """
         return Results([self]).to_frame(library)
+
+    @overload
+    def compare(self, other: Result, *, regret: str = ...) -> Compared: ...
+    @overload
+    def compare(self, other: Sequence[Result], *, regret: str = ...) -> Comparisons: ...
+    def compare(self, other: Result | Sequence[Result], *, regret: str = "average") -> Compared | Comparisons:
+        """Compare the mean regret at the end with that of another result, or of several.
+
+        Runs are paired where both have the same seeds and luck in common makes them alike; the interval of the ratio of means is
+        a studentised bootstrap, as in the reports. P-values of several comparisons are adjusted by Holm's method.
+
+        Parameters
+        ----------
+        other
+            A result on the same problem that ends at the same round, or a list of such results.
+        regret
+            Which of the four kinds.
+
+        Returns
+        -------
+        Compared or Comparisons
+            Comparisons, a list that shows as a table, if ``other`` is a list.
+
+        Raises
+        ------
+        BadInput
+            If the results are of different problems, benchmarks or last checkpoints.
+
+        Examples
+        --------
+        >>> import multiduel as md
+        >>> results = md.simulate(["rucb", "uniform"], md.synthetic(5), horizon=2000, runs=20, checkpoints=3)
+        >>> found = results["rucb"].compare(results["uniform"])
+        >>> found.ratio < 1, found.less
+        (True, True)
+        """
+        choice("regret", regret, KINDS)
+        several = not isinstance(other, Result)
+        others = list(other) if not isinstance(other, Result) else [other]
+        for each in others:
+            if not isinstance(each, Result):
+                raise BadInput(f"'other' of 'compare' must be a result, or a list of results. Got {shortened(each)}.")
+            _refuse_unlike(self, each)
+        if not others:
+            raise BadInput("'other' of 'compare' must be at least 1 result. Got none.")
+        names = Results([self, *others]).labels
+        paired = [(each.seed, each.first_run, each.runs) == (self.seed, self.first_run, self.runs) for each in others]
+        found = compare(
+            (names[0], self._kind(regret)[:, -1]),
+            [(name, each._kind(regret)[:, -1]) for name, each in zip(names[1:], others, strict=True)],
+            paired,
+        )
+        return found if several else found[0]
 
     def plot(self, file: Any = None, **options: Any) -> Any:
         """Draw regret over rounds into a file, or onto Axes.
@@ -289,6 +350,7 @@ class Result:
     def to_json(self) -> dict[str, Any]:
         """Summarise the main numbers as plain JSON."""
         return {
+            "label": self.label or self.policy,
             "policy": self.policy,
             "params": self.params,
             "problem": self.problem,
@@ -310,10 +372,35 @@ class Result:
         }
 
 
+def _refuse_unlike(one: Result, other: Result) -> None:
+    """Refuse results whose regret cannot be compared."""
+    for what, mine, its in (
+        ("problem", one.problem["label"], other.problem["label"]),
+        ("problem", one.problem.get("matrix_sha256"), other.problem.get("matrix_sha256")),
+        ("benchmark", one.benchmark, other.benchmark),
+        ("last checkpoint", int(one.checkpoints[-1]), int(other.checkpoints[-1])),
+    ):
+        if mine != its:
+            raise BadInput(f"Results that are compared must have the same {what}. Got '{mine}' and '{its}'.")
+
+
 def _png(figure: Any) -> bytes:
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=120)
     return file.getvalue()
+
+
+def _column(values: Sequence[Any]) -> NDArray[Any]:
+    """A value per result: numbers where all are numbers, and missing ones are not a number; else text, and missing ones None."""
+    given = [value for value in values if value is not None]
+    if given and all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):
+        whole = len(given) == len(values) and all(isinstance(value, int) for value in given)
+        return np.array([math.nan if value is None else value for value in values], np.int64 if whole else np.float64)
+    if len(given) == len(values) and all(isinstance(value, bool) for value in given):
+        return np.array(values, np.bool_)
+    if len(given) == len(values):
+        return np.array([str(value) for value in values])
+    return np.array([None if value is None else str(value) for value in values], object)
 
 
 class Results(list[Result]):
@@ -329,12 +416,68 @@ class Results(list[Result]):
 
     def table(self) -> Table:
         """Return a table with a row per result."""
-        return regret_table([result.summary() for result in self], self.COLUMNS)
+        pairs = zip(self.labels, self, strict=True)
+        return regret_table([result.summary(name=label) for label, result in pairs], self.COLUMNS)
+
+    @property
+    def labels(self) -> list[str]:
+        """What each result is called: its own label, or its policy and what tells it apart from others of that policy."""
+        return [result.label or self._label(number) for number, result in enumerate(self)]
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | str) -> Result: ...
+    @overload
+    def __getitem__(self, key: slice) -> Results: ...
+    def __getitem__(self, key: SupportsIndex | slice | str) -> Result | Results:
+        """Return a result by its place, its label or its policy; or a slice of them.
+
+        >>> import multiduel as md
+        >>> both = [("rucb", {"alpha": 0.51}), ("rucb", {"alpha": 1.0})]
+        >>> results = md.simulate(both, md.synthetic(4), horizon=100, runs=2)
+        >>> results.labels
+        ['rucb, alpha = 0.51', 'rucb, alpha = 1.0']
+        >>> results["rucb, alpha = 1.0"].params["alpha"]
+        1.0
+        """
+        if isinstance(key, slice):
+            return Results(super().__getitem__(key))
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        labels = self.labels
+        places = [k for k, label in enumerate(labels) if label == key]
+        places = places or [k for k, result in enumerate(self) if result.policy == key]
+        if len(places) == 1:
+            return super().__getitem__(places[0])
+        known = ", ".join(f"'{label}'" for label in labels)
+        if places:
+            raise BadInput(f"There are {len(places)} results of '{key}'. Name one by its label: {known}.")
+        raise BadInput(f"There is no result {shortened(key)}.{did_you_mean(key, labels)} There are: {known}.")
 
     def columns(self) -> dict[str, Any]:
-        """List the numbers, a line per policy, run and checkpoint, as ``Result.columns``."""
-        parts = [result.columns() for result in self]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+        """List the numbers, a line per result, run and checkpoint.
+
+        Returns
+        -------
+        dict
+            Columns by name, as of ``Result.columns``. A parameter that only some of the policies have is empty for the others.
+        """
+        if not self:
+            return {}
+        reserved = ("label", "policy", "problem", "slate_size", "run", "round", *KINDS)
+        params = dict.fromkeys(name for result in self for name in result.params if name not in ("slate_size", "features"))
+        facts: dict[str, list[Any]] = {
+            "label": self.labels,
+            "policy": [result.policy for result in self],
+            "problem": [result.problem["label"] for result in self],
+            "slate_size": [result.slate_size for result in self],
+        }
+        for name in params:
+            facts[f"param_{name}" if name in reserved else name] = [result.params.get(name) for result in self]
+        sizes = [result.runs * len(result.checkpoints) for result in self]
+        rows = [result._rows() for result in self]
+        return {name: np.repeat(_column(values), sizes) for name, values in facts.items()} | {
+            name: np.concatenate([row[name] for row in rows]) for name in rows[0]
+        }
 
     def to_frame(self, library: str | None = None) -> Any:
         """Make a DataFrame of the columns.
@@ -353,6 +496,8 @@ class Results(list[Result]):
         regret: str = "average",
         scale: str = "log",
         size: str | None = None,
+        legend: str = "labels",
+        show: str = "regret",
         kind: str | None = None,
         title: str | None = None,
         labels: Sequence[str] = (),
@@ -371,6 +516,10 @@ class Results(list[Result]):
             "log" (both axes) or "linear".
         size
             "single" or "double": as wide as a column of a paper, or as both.
+        legend
+            "labels" (names at the lines' ends), "inside" or "outside".
+        show
+            "regret" (over rounds), "per-log" (the same over ln t), or "runs" (the regret of every run at the end).
         kind
             "png", "svg" or "pdf"; by the file's ending if not given.
         title
@@ -392,11 +541,20 @@ class Results(list[Result]):
         if labels and len(labels) != len(self):
             raise BadInput(f"'labels' of a plot must be {len(self)}, one for each result. Got {len(labels)}.")
         curves = [
-            result.curve(regret, name=labels[k] if labels else self._label(k), dashed=any(dashed[k : k + 1]))
+            result.curve(regret, name=labels[k] if labels else self.labels[k], dashed=any(dashed[k : k + 1]))
             for k, result in enumerate(self)
         ]
         words = title if title is not None else self._title()
-        figure: Any = regret_plot(Subplot(curves, words, regret, lower_bound), file, kind=kind, scale=scale, size=size)
+        shown = Subplot(curves, words, regret, lower_bound)
+        figure: Any
+        if choice("show", show, SHOWN) == "runs":
+            if hasattr(file, "plot"):
+                raise BadInput("A plot of every run is drawn into a file, or returned, not onto Axes.")
+            wide = SIZES[choice("size", size, SIZES)][0] if size else 6.4
+            figure = distributions([shown], file, kind=kind, scale=scale, columns=1, wide=wide)
+        else:
+            shown = shown.over_log() if show == "per-log" else shown
+            figure = regret_plot(shown, file, kind=kind, scale=scale, size=size, legend=legend)
         if figure is not None:
             figure._repr_png_ = lambda: _png(figure)  # a notebook shows it, which knows only pyplot's figures by itself
         return figure
@@ -408,10 +566,11 @@ class Results(list[Result]):
         return f"{first.problem['label']}, {f'mean of {first.runs} runs, 95% band' if first.runs > 1 else 'one run'}"
 
     def _label(self, number: int) -> str:
-        """The policy; with its slate size where that is above 2, and with what differs where a policy comes twice."""
-        result = self[number]
+        """The policy; with its slate size where those of the results differ, and with what differs where a policy comes twice."""
+        result = list.__getitem__(self, number)
+        sizes = {other.params.get("slate_size", 2) for other in self}
         size = result.params.get("slate_size", 2)
-        name = result.policy + (f", m = {size}" if size > 2 else "")
+        name = result.policy + (f", m = {size}" if len(sizes) > 1 and size > 2 else "")
         same = [other for other in self if other.policy == result.policy]
         differing = [
             f"{key} = {value}"

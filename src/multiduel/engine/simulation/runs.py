@@ -18,7 +18,7 @@ from multiduel.engine.simulation.play import EVENTS, FAULT, KINDS, MARK, ROUND, 
 from multiduel.engine.simulation.seeds import run_seeds, streams
 from multiduel.engine.simulation.worlds import BlockMatrix, Matrix, sides
 from multiduel.kernels.compiler.dispatch import Entry, entry
-from multiduel.kernels.contract import FOREVER, PolicySpec, extend, init, use_features
+from multiduel.kernels.contract import FOREVER, PolicySpec, extend, fix_features, init
 from multiduel.policies.wrappers import ARM, Watched
 
 MOMENT = 0.05  # seconds that the compiled loop plays before it looks up: at Ctrl-C and the progress bar
@@ -72,7 +72,7 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
         labels, policy_stream, world_key = streams(seeds[run], n_arms)
         state = init(params, n_arms, policy_stream)
         if plan.features is not None:
-            use_features(params, state, plan.features[labels])
+            fix_features(params, state, plan.features[labels])
         opponent = Opponent(_world(plan, labels), world_key, plan.gaps[labels])
         scratch = (np.zeros(n_arms, np.int64), np.zeros((plan.seats, plan.seats)))
         record = Record(plan.checkpoints, clocks[run], np.zeros((2, 4)), regret[run], *scratch)

@@ -5,13 +5,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
 from multiduel.arrays import Ints
 from multiduel.display.progress import progress_bar
-from multiduel.engine.registry.registry import describe, feature_table, find, resolve
+from multiduel.engine.registry.registry import (
+    ROUNDS_DIFFER,
+    describe,
+    dimension_of,
+    feature_table,
+    find,
+    refuse_closing,
+    resolve,
+    with_dimension,
+)
+from multiduel.engine.simulation.contexts import ContextProblem
 from multiduel.engine.simulation.play import KINDS
 from multiduel.engine.simulation.result import Result, Results, Settlement
 from multiduel.engine.simulation.runs import Measurement, Plan, play_runs
@@ -102,7 +113,8 @@ def simulate(
         of these. One of a list with parameters of its own is a pair, ``("rucb", {"alpha": 0.6})``.
     problem
         A ``Problem``, a preference matrix, or anything with ``n_arms``, ``benchmark_gaps``, ``to_json`` and
-        ``world(labels, seats)``, which returns what ``compare`` is dispatched on (see ``rankers.ClickProblem``).
+        ``world(labels, seats)``, which returns what ``compare`` is dispatched on (see ``rankers.ClickProblem``). One with a
+        ``dimension`` above 0 has rounds that differ, as those of ``contexts``: its world also implements ``meet``.
     horizon
         Rounds of a run.
     slate_size
@@ -114,14 +126,15 @@ def simulate(
     threads
         All cores by default. Numbers do not depend on it.
     benchmark
-        What regret is measured against: "condorcet", "copeland", "borda" or "utility".
+        What regret is measured against: "condorcet", "copeland", "borda" or "utility". Where rounds differ, the best arm of
+        each round: "condorcet" (the chance that it wins, minus 1/2) or "utility".
     commit
         False plays every round on its own, which is slow and gives the same (see the policy's description).
     reset_horizon
         How the paper plots policies that must know the horizon: each checkpoint is a run of its own, told that this is where
         it ends. Policies that need no horizon are not touched by it.
     features
-        For policies that use them: a row of numbers per arm.
+        For policies that use them: a row of numbers per arm. Problems of ``contexts`` bring their own.
     until, verdict_error
         ``until="verdict"`` watches for the verdict (``md.verdict``, with this error): from then on its winner is used, and the
         result's ``settlement`` says when that was, whether it was wrong, and the regret by then. The horizon is how long to
@@ -159,6 +172,11 @@ def simulate(
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise BadInput(f"'progress' of 'simulate' must be True, False or a function. Got {shortened(progress)}.")
     rounds = whole("horizon", horizon, 1, FOREVER, of="simulate")
+    dimension = getattr(problem, "dimension", 0)
+    if until and dimension:
+        raise BadInput(f"'until' of 'simulate' needs options that stay the same. {ROUNDS_DIFFER}")
+    if isinstance(problem, ContextProblem):
+        problem = problem.measured_by(benchmark)
     common: dict[str, Any] = {
         "problem": problem,
         "gaps": problem.benchmark_gaps(benchmark),
@@ -166,7 +184,7 @@ def simulate(
         "runs": whole("runs", runs, 1, MOST_RUNS, of="simulate"),
         "seed": whole("seed", seed, 0, MOST_SEED, of="simulate"),
         "first_run": whole("first_run", first_run, 0, FOREVER, of="simulate"),
-        "commit": truth("commit", commit),
+        "commit": truth("commit", commit) and not dimension,  # rounds that differ cannot be committed to
         "reset_horizon": truth("reset_horizon", reset_horizon),
     }
     marks = _checkpoints(checkpoints, rounds)
@@ -176,7 +194,19 @@ def simulate(
         own = {**params, **words}
         table = feature_table(spec, own.pop("features", features), problem.n_arms)
         size = 2 if spec.slate == "two" else whole("slate_size", own.pop("slate_size", slate_size), 2, of=spec.name)
+        if table is not None:
+            if dimension:
+                raise BadInput("'features' of 'simulate' come from the problem here, in every round. Leave them out.")
+            own = with_dimension(spec, own, table.shape[1], "'features'")
+        own = with_dimension(spec, own, dimension, "the problem")
         inside = resolve(spec, n_arms=problem.n_arms, slate_size=size, horizon=rounds, words=own)
+        if dimension:
+            refuse_closing(spec, inside)
+        elif spec.contextual and table is None and dimension_of(inside):
+            raise BadInput(
+                f"'dimension' of '{spec.name}' is for problems that bring features in every round, such as 'contexts'. Give "
+                "'features', a row per arm, or leave it out."
+            )
         plan = Plan(
             spec=spec,
             params=Watched(inside, verdict_error, spec.blocks) if until else inside,
@@ -192,7 +222,10 @@ def simulate(
         for plan, inside, size in games:
             measurement = play_runs(plan, min(plan.runs, workers), _share(watch, len(results), len(games)))
             results.append(_result(plan, inside, size, marks, benchmark, measurement))
-    return results[0] if isinstance(policy, str | PolicySpec) else results
+    if isinstance(policy, str | PolicySpec):
+        return results[0]
+    named = zip(results.labels, results, strict=True)  # what tells them apart stays with each of them
+    return Results(result if label == result.policy else replace(result, label=label) for label, result in named)
 
 
 def _chosen(policy: Any) -> list[tuple[PolicySpec, Mapping[str, Any]]]:
@@ -225,6 +258,7 @@ def _result(plan: Plan, inside: Any, slate_size: int, marks: Ints, benchmark: st
         horizon=plan.horizon,
         runs=plan.runs,
         seed=plan.seed,
+        first_run=plan.first_run,
         benchmark=benchmark,
         checkpoints=marks,
         regrets={kind: np.ascontiguousarray(measurement.regret[:, k, : len(marks)]) for k, kind in enumerate(KINDS)},

@@ -52,8 +52,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """A helper that compiled code may call. Called from Python it stays plain Python: nothing is compiled for it alone.
+    """Mark a helper that compiled code may call. Called from Python it stays plain Python: nothing is compiled for it alone.
 
+    Parameters
+    ----------
+    function
+        Of numbers and arrays, with what Numba compiles.
+
+    Examples
+    --------
     >>> @kernel
     ... def twice(x: float) -> float:
     ...     return 2.0 * x

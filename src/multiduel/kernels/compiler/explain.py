@@ -12,6 +12,7 @@ from multiduel.inputs import BadInput, did_you_mean
 
 FULL = "MULTIDUEL_COMPILER_TEXT"  # environment variable: 1 shows all that the compiler said
 
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")  # Numba colours what it says
 ALLOCATES = (
     "this makes a new array, list, dict or text, and compiled code makes none. Let 'init' make it, as a field of State, and "
     "write into it; write a loop in place of an array expression"
@@ -46,7 +47,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
 
 def explained(error: Exception, files: Iterable[Path]) -> Exception:
     """A sentence in place of an error of the compiler, if it is about one of these files; else the error itself."""
-    text, own = str(error), list(files)
+    text, own = ESCAPES.sub("", str(error)), list(files)
     if not own:
         return error
     meaning = _meaning(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -24,22 +24,31 @@ def _bound_curves(panels: Sequence[Panel]) -> Any:
     return claims.bound_curves({panel.experiment.name: panel for panel in panels})
 
 
+def _joint(names: Sequence[str]) -> tuple[str, ...]:
+    """The panels, and those of the joint interpretation beside them."""
+    return (*names, *(f"joint-{name}" for name in names))
+
+
 # What each is drawn from, and how.
 FIGURES: dict[str, tuple[tuple[str, ...], Callable[[list[Panel]], Any]]] = {
-    "two-dueling": (TWO, figures.regret),
-    "two-dueling-linear": (TWO, partial(figures.regret, scale="linear")),
-    "multi-dueling": (MULTI, partial(figures.regret, columns=2, decades=3)),
-    "multi-dueling-linear": (MULTI, partial(figures.regret, scale="linear", columns=2)),
+    "two-dueling": (_joint(TWO), figures.side_by_side),
+    "multi-dueling": (_joint(MULTI), figures.side_by_side),
+    "two-dueling-log": (TWO, figures.regret),
+    "multi-dueling-log": (MULTI, partial(figures.regret, columns=2, decades=3)),
+    "two-dueling-rivals": (TWO, partial(figures.regret, rivals=True)),
+    "multi-dueling-rivals": (MULTI, partial(figures.regret, columns=2, decades=3, rivals=True)),
     "two-dueling-runs": (TWO, figures.distribution),
     "multi-dueling-runs": (MULTI, partial(figures.distribution, columns=2)),
     "bounds": (THEORY, lambda panels: figures.bounds(_bound_curves(panels))),
     "slate-sizes": (SLATE_SIZES, figures.slate_sizes),
     "cost": ((*TWO, *MULTI), figures.cost),
     # the same in one column
-    "two-dueling-narrow": (TWO, partial(figures.regret, narrow=True)),
-    "two-dueling-linear-narrow": (TWO, partial(figures.regret, scale="linear", narrow=True)),
-    "multi-dueling-narrow": (MULTI, partial(figures.regret, decades=3, narrow=True)),
-    "multi-dueling-linear-narrow": (MULTI, partial(figures.regret, scale="linear", narrow=True)),
+    "two-dueling-narrow": (_joint(TWO), partial(figures.side_by_side, narrow=True)),
+    "multi-dueling-narrow": (_joint(MULTI), partial(figures.side_by_side, narrow=True)),
+    "two-dueling-log-narrow": (TWO, partial(figures.regret, narrow=True)),
+    "multi-dueling-log-narrow": (MULTI, partial(figures.regret, decades=3, narrow=True)),
+    "two-dueling-rivals-narrow": (TWO, partial(figures.regret, rivals=True, narrow=True)),
+    "multi-dueling-rivals-narrow": (MULTI, partial(figures.regret, decades=3, rivals=True, narrow=True)),
     "two-dueling-runs-narrow": (TWO, partial(figures.distribution, columns=1)),
     "multi-dueling-runs-narrow": (MULTI, partial(figures.distribution, columns=1)),
     "bounds-narrow": (THEORY, lambda panels: figures.bounds(_bound_curves(panels), columns=1)),
@@ -53,10 +62,14 @@ def draw(name: str, panels: bytes, folder: Path) -> list[Path]:
 
 
 class Drawing:
-    """The figures of a folder, drawn while this lasts; apart from this process where there is a core for it."""
+    """The figures of a folder, drawn while this lasts; apart from this process where there is a core for it.
 
-    def __init__(self, folder: Path, cores: int) -> None:
+    ``expected`` are the names of the experiments that are to come; all of them if not given.
+    """
+
+    def __init__(self, folder: Path, cores: int, expected: Collection[str] | None = None) -> None:
         self.folder = folder
+        self.expected = expected
         self.pool = ThreadPoolExecutor(1, thread_name_prefix="multiduel-figures")
         self.begun: dict[str, Future[list[Path]]] = {}
         self.helper = helper() if cores > 1 else None
@@ -71,7 +84,8 @@ class Drawing:
         packed: dict[tuple[str, ...], bytes] = {}
         for name, (needed, _) in FIGURES.items():
             panels = [measured[each] for each in needed if each in measured]
-            if name not in self.begun and panels and (rest or len(panels) == len(needed)):
+            waited_for = [each for each in needed if self.expected is None or each in self.expected]
+            if name not in self.begun and panels and (rest or len(panels) == len(waited_for)):
                 if needed not in packed:
                     packed[needed] = pickle.dumps(panels)
                 self.begun[name] = self.pool.submit(self._draw, name, packed[needed])

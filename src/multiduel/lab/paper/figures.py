@@ -14,8 +14,9 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints
 from multiduel.display.line_styles import line_style
-from multiduel.display.regret_figures import Subplot, figure_style, plain, plain_ticks, small_multiples
-from multiduel.display.tables import number
+from multiduel.display.regret_distributions import distributions
+from multiduel.display.regret_figures import Curve, Subplot, figure_style, plain, plain_ticks, small_multiples
+from multiduel.display.tables import number, power_of_ten
 from multiduel.engine.registry.registry import find
 from multiduel.engine.simulation.result import mean_interval
 from multiduel.files import whole_file
@@ -63,26 +64,58 @@ def _grid(count: int, *, columns: int, height: float, width: float = 3.6) -> tup
 
 
 def regret(
-    panels: Sequence[Panel], scale: str = "log", columns: int = 3, decades: int = DECADES, *, narrow: bool = False
+    panels: Sequence[Panel], columns: int = 3, decades: int = DECADES, *, rivals: bool = False, narrow: bool = False
 ) -> Figure:
-    """Mean regret over rounds, a panel per problem, one legend for all; or ``narrow``, in one column, to be read on a narrow
-    screen, with names at the lines' ends instead of a legend far below."""
-    subplots = [Subplot(panel.curves(OURS), title(panel), panel.experiment.regret) for panel in panels]
-    options: dict[str, Any] = {"scale": scale, "decades": decades, "crop": True}
+    """Draw mean regret over rounds on logarithmic axes, a panel per problem, with or without rivals that the paper does not have.
+    ``narrow``: in one column, to be read on a narrow screen, with names at the lines' ends."""
+    subplots = [Subplot(_curves(panel, rivals=rivals), title(panel), panel.experiment.regret) for panel in panels]
+    options: dict[str, Any] = {"scale": "log", "decades": decades}
     if narrow:
         return small_multiples(subplots, columns=1, high=3.4, **options)  # type: ignore[return-value]
-    runs = max(line.result.runs for panel in panels for line in panel.lines)
-    most = max(panel.experiment.horizon for panel in panels)
-    legend = (
-        f"mean of {runs} runs, 95% band, T = {most:,}\n"
-        "thick: the paper's algorithms; dashed: rivals it does not have; filled markers: a run per point, told that it ends there"
-    )
-    return small_multiples(subplots, columns=columns, wide=3.6, high=2.9, legend=legend, **options)  # type: ignore[return-value]
+    words = f"{_said(panels)}{'; dashed: rivals that the paper does not have' if rivals else ''}"
+    options |= {"legend": "outside", "legend_title": words}
+    return small_multiples(subplots, columns=columns, wide=3.6, high=2.9, **options)  # type: ignore[return-value]
 
 
-def _title(axes: Axes, panel: Panel) -> None:
-    text = plain(title(panel))
-    axes.set_title(text, fontsize=9 if len(text) < 39 else 7.5)
+def side_by_side(panels: Sequence[Panel], *, narrow: bool = False) -> Figure:
+    """Draw the paper's figures twice, on linear axes: on the left our defaults, on the right the joint interpretation, where it
+    was played. The panels of both come in one list."""
+    by_name = {panel.experiment.name: panel for panel in panels}
+    subplots: list[Subplot | str] = []
+    for name, panel in by_name.items():
+        if name.startswith("joint-"):
+            continue
+        default = _curves(panel)
+        subplots.append(Subplot(default, f"{title(panel)}: our defaults", panel.experiment.regret))
+        joint = by_name.get(f"joint-{name}")
+        if joint is None:
+            subplots.append("" if narrow else f"{short(panel)}: no joint interpretation is played on generated rankers")
+            continue
+        changed = {curve.policy: curve for curve in joint.curves(OURS)}
+        other = [changed[curve.policy]._replace(name=curve.name) if curve.policy in changed else curve for curve in default]
+        subplots.append(Subplot(other, f"{title(panel)}: joint interpretation", panel.experiment.regret))
+    options: dict[str, Any] = {"scale": "linear", "crop": True}
+    if narrow:
+        shown = [subplot for subplot in subplots if subplot]
+        return small_multiples(shown, columns=1, high=3.2, **options)  # type: ignore[return-value]
+    options |= {"legend": "outside", "legend_title": _said(panels), "share": "rows"}
+    return small_multiples(subplots, columns=2, wide=5.0, high=2.6, **options)  # type: ignore[return-value]
+
+
+def _curves(panel: Panel, *, rivals: bool = False) -> list[Curve]:
+    """The panel's lines; those of rivals that the paper does not have only if they are asked for."""
+    shown = [line.id for line in panel.lines if rivals or not line.contender.rival]
+    return [curve for curve, line in zip(panel.curves(OURS), panel.lines, strict=True) if line.id in shown]
+
+
+def _said(panels: Sequence[Panel]) -> str:
+    """What a legend says over its entries."""
+    runs = sorted({line.result.runs for panel in panels for line in panel.lines})
+    joint = any(panel.experiment.name.startswith("joint-") for panel in panels)
+    fewer = f" ({runs[0]} of what the joint interpretation changes)" if joint and len(runs) > 1 else ""
+    again = any(panel.experiment.plays_again(contender) for panel in panels for contender in panel.experiment.contenders)
+    told = "; filled markers: a run per point, told that it ends there" if again else ""
+    return f"mean of {runs[-1]} runs{fewer}, 95% band; thick: the paper's own algorithms{told}"
 
 
 def _colour(line: Line) -> str:
@@ -108,14 +141,16 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]], columns: int = 2) -
         _band(above, line, rounds, line.regret)
         above.plot(rounds, middle, **style)
         above.plot(rounds, limits, color="black", linestyle="--", linewidth=1.2, label="the theorem's bound")
-        above.plot(rounds, worst * rounds, color="0.55", linestyle=":", linewidth=1.2, label="T D_max, any play's")
-        above.set(xscale="log", yscale="log", xlabel="T", ylabel="regret", title=short(panel))
+        above.plot(
+            rounds, worst * rounds, color="0.55", linestyle=":", linewidth=1.2, label=r"$T\,\Delta_{\max}$: no play can lose more"
+        )
+        above.set(xscale="log", yscale="log", xlabel="$T$", ylabel="regret", title=plain(short(panel)))
         steps = np.diff(np.log(rounds))
         growth = np.diff(line.regret, axis=1) / steps
         _band(below, line, rounds[1:], growth)
         below.plot(rounds[1:], growth.mean(axis=0), **style)
-        below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="the bound's")
-        below.set(xscale="log", yscale="log", xlabel="T", ylabel="growth per ln T, each decade", title=short(panel))
+        below.plot(rounds[1:], np.diff(limits) / steps, color="black", linestyle="--", linewidth=1.2, label="growth of the bound")
+        below.set(xscale="log", yscale="log", xlabel="$T$", ylabel=r"growth per unit of $\ln\,T$", title=plain(short(panel)))
         for axes in (above, below):
             axes.minorticks_off()
             axes.legend(frameon=False, fontsize=7.5)
@@ -126,33 +161,9 @@ def bounds(rows: Sequence[tuple[Panel, str, Floats, float]], columns: int = 2) -
 
 def distribution(panels: Sequence[Panel], columns: int = 3) -> Figure:
     """The final regret of every run, a dot each, so that two peaks show as two."""
-    tallest = max(len(panel.lines) for panel in panels)
-    figure, places = _grid(len(panels), columns=columns, height=0.9 + 0.24 * tallest)
-    for place, (axes, panel) in enumerate(zip(places, panels, strict=True)):
-        ordered = sorted(panel.lines, key=lambda line: float(np.median(line.final)))
-        for row, line in enumerate(ordered):
-            final = line.final
-            axes.scatter(final, row + _spread(len(final)), s=7, color=_colour(line), alpha=0.55, linewidths=0, zorder=3)
-            low, middle, high = np.quantile(final, [0.05, 0.5, 0.95])
-            axes.plot([low, high], [row, row], color="0.35", linewidth=0.8, zorder=2)
-            axes.plot([middle, middle], [row - 0.33, row + 0.33], color="black", linewidth=1.4, zorder=4)
-        axes.set_yticks(range(len(ordered)), [line.label for line in ordered], fontsize=8)
-        axes.set_ylim(len(ordered) - 0.4, -0.6)
-        axes.set(xscale="log")
-        _title(axes, panel)
-        plain_ticks(axes.xaxis, axes.get_xlim())
-        axes.grid(axis="x", color="0.92", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.tick_params(axis="y", length=0)
-        axes.set_xlabel("regret at the end" if place >= len(places) - columns else "")
-    most = max(panel.experiment.horizon for panel in panels)
-    figure.supxlabel(f"a dot per run, T = {most:,}; black: median; grey line: 5% to 95%; sorted by median", fontsize=8)
-    return figure
-
-
-def _spread(count: int) -> Floats:
-    """Places around a row: the golden ratio fills them evenly, the same each time."""
-    return np.asarray((np.arange(count) * 0.6180339887) % 1.0 * 0.56 - 0.28)
+    subplots = [Subplot(_curves(panel, rivals=True), title(panel)) for panel in panels]
+    note = f"T = {power_of_ten(max(panel.experiment.horizon for panel in panels))}"
+    return distributions(subplots, columns=columns, note=note)  # type: ignore[return-value]
 
 
 def slate_sizes(panels: Sequence[Panel], columns: int = 2) -> Figure:
@@ -175,16 +186,16 @@ def slate_sizes(panels: Sequence[Panel], columns: int = 2) -> Figure:
                 linestyle="--" if varied else "-", markerfacecolor="white" if varied else None,
             )  # fmt: skip
         ticks = sorted({line.result.slate_size for line in panel.lines})
-        axes.set(xscale="log", yscale="log", title=short(panel), xlabel="slate size m")
+        axes.set(xscale="log", yscale="log", title=plain(short(panel)), xlabel="slate size $m$")
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
         axes.grid(color="0.92", linewidth=0.6)
         axes.set_axisbelow(True)
-    places[0].set_ylabel(f"regret at T = {panels[0].experiment.horizon:,}")
+    places[0].set_ylabel(plain(f"regret at T = {power_of_ten(panels[0].experiment.horizon)}"))
     handles, labels = places[0].get_legend_handles_labels()
     runs = panels[0].results[0].runs
     figure.legend(
-        handles, labels, loc="outside lower center", ncols=2 * min(columns, len(panels)), frameon=False,
+        handles, labels, loc="outside lower center", ncols=min(columns, len(panels)), frameon=False,
         title=f"mean of {runs} runs, 95% interval", title_fontsize=8,
     )  # fmt: skip
     return figure

@@ -7,21 +7,38 @@ the 95% interval of its ratio lies where the paper says, is contradicted if it l
 
 from __future__ import annotations
 
-import functools
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from multiduel.arrays import Floats
+from multiduel.engine.simulation.statistics import Statistic, estimate_variance, mean, ratio, variance
 from multiduel.lab.paper.agreement import FACTOR
-from multiduel.lab.paper.claims import ALPHAS, BASELINES, BELOW, HALF, PUBLISHED_VARIANCE
-from multiduel.lab.paper.panels import MULTI, MULTI_READINGS, generated, short
-from multiduel.lab.results import Panel
-from multiduel.lab.statistics import Statistic, estimate_variance, mean, ratio, variance
+from multiduel.lab.paper.claims import BASELINES, BELOW, HALF, PUBLISHED_VARIANCE, RIVALS
+from multiduel.lab.paper.interpretations import (
+    MULTI_INTERPRETATIONS,
+    MULTI_JOINT,
+    TWO_INTERPRETATIONS,
+    TWO_JOINT,
+    Interpretation,
+    find,
+    same_as_default,
+)
+from multiduel.lab.paper.panels import MULTI, VARIED_IN, generated, short
+from multiduel.lab.results import Line, Panel
 
 NEAR = (1 / FACTOR, FACTOR)  # a variance over the published one
-Key = tuple[str, str]  # an experiment's name, a contender's id
-Choice = dict[str, dict[str, dict[str, Key]]]  # setting -> algorithm -> panel -> which line
+DEFAULT = "our default"
+# What a joint setting chooses, and for whom; all contenders of a choice change together.
+TWO_CHOICES = {
+    "UCB in MultiSBM-Feedback, MultiSBM and Doubler": ("multi-sbm-feedback", "multi-sbm", "doubler"),
+    "LUCB in DoublerBAI": ("doubler-bai",),
+    "BTM": ("btm",),
+    "IF": ("if2",),
+}
+TITLES = {"multi-rucb": "MultiRUCB", "ind-self-sparring": "IndSelfSparring", "mdb": "MDB", "multi-sparring": "MultiSparring"}
+Lines = Mapping[tuple[str, str], Line]  # of each panel and role
+Choice = dict[str, Lines]  # setting -> the lines that it puts in
 Panels = Mapping[str, Panel]
 
 
@@ -54,50 +71,74 @@ class Joint:
 
 @dataclass(frozen=True)
 class Search:
-    """All joint settings of some choices, those that agree most first; the published one, with our defaults, by itself."""
+    """All joint settings of some choices, those that agree most first; our defaults, and the one that is drawn, by themselves."""
 
     about: str
     choices: tuple[str, ...]
     statements: int
     ranked: list[Joint]
     default: Joint
+    drawn: Joint | None = None  # the joint interpretation that is played in all panels
 
 
 def searches(panels: Panels) -> list[Search]:
     """One for the two-dueling algorithms, where all choices were varied on one problem, and one for the multi-dueling ones."""
     found = []
-    if {"two-dueling-a", "reading-alpha-linear", "reading-doubler-bai"} <= set(panels):
-        choices, fixed = _two_choices(panels)
-        if all(choices.values()):
-            found.append(_search(panels, "two-dueling algorithms, K = 48, linear", choices, fixed, _two_statements()))
-    known = [
-        (name, reading)
-        for name, reading in zip(MULTI, MULTI_READINGS, strict=True)
-        if name in panels and reading in panels and not generated(panels[name].experiment)
-    ]
+    if {"two-dueling-a", *VARIED_IN["two-dueling-a"]} <= set(panels):
+        choices = _choices(panels, ["two-dueling-a"], TWO_CHOICES, TWO_INTERPRETATIONS)
+        fixed = _default_lines(panels, ["two-dueling-a"], ("savage", "scb"))
+        about = "the two-dueling algorithms on K = 48, linear"
+        found.append(
+            _search(about, choices, fixed, _two_statements(), drawn(choices, TWO_CHOICES, TWO_JOINT, TWO_INTERPRETATIONS))
+        )
+    known = [name for name in MULTI if {name, *VARIED_IN[name]} <= set(panels) and not generated(panels[name].experiment)]
     if known:
-        where = ", ".join(short(panels[name]) for name, _ in known)
-        found.append(_search(panels, f"multi-dueling algorithms, panels {where}", *_multi_choices(panels, known)))
+        whose = {TITLES[policy]: (policy,) for policy in TITLES}
+        choices = _choices(panels, known, whose, MULTI_INTERPRETATIONS)
+        about = f"the multi-dueling algorithms on panels {', '.join(short(panels[name]) for name in known)}"
+        shown = drawn(choices, whose, MULTI_JOINT, MULTI_INTERPRETATIONS)
+        found.append(_search(about, choices, {}, _multi_statements(panels, known), shown))
     return found
 
 
-def _two_choices(panels: Panels) -> tuple[dict[str, Choice], dict[str, dict[str, Key]]]:
-    a, alphas, bai = "two-dueling-a", "reading-alpha-linear", "reading-doubler-bai"
-    machines = ("multi-sbm-feedback", "multi-sbm", "doubler")
-    of_alpha: Choice = {"alpha = 3": {each: {a: (a, each)} for each in machines}}
-    for ending, words in ALPHAS.items():
-        of_alpha[words] = {each: {a: (alphas, f"{each}-{ending}")} for each in machines}
-    lines = [line for line in panels[bai].lines if line.contender.policy == "doubler-bai"]
-    of_lucb: Choice = {line.label: {"doubler-bai": {a: (bai, line.id)}} for line in lines}
-    of_btm: Choice = {"constant 1": {"btm": {a: (a, "btm")}}}
-    for constant in ("1.44", "3"):
-        of_btm[f"constant {constant}"] = {"btm": {a: (alphas, f"btm-constant-{constant.replace('.', '-')}")}}
-    fixed = {each: {a: (a, each)} for each in ("if2", "savage", "scb")}
-    return {"UCB (MultiSBM-Feedback, MultiSBM, Doubler)": of_alpha, "DoublerBAI": of_lucb, "BTM": of_btm}, fixed
+def _default_lines(panels: Panels, names: Sequence[str], roles: Sequence[str]) -> Lines:
+    return {(name, role): panels[name].line(role) for name in names for role in roles}
+
+
+def _choices(
+    panels: Panels, names: Sequence[str], whose: Mapping[str, Sequence[str]], interpretations: Sequence[Interpretation]
+) -> dict[str, Choice]:
+    """Of each choice its settings: our default, and those interpretations of it that were played in all these panels and do not
+    equal the default."""
+    choices: dict[str, Choice] = {}
+    for words, roles in whose.items():
+        choices[words] = {DEFAULT: _default_lines(panels, names, roles)}
+        for each in interpretations:
+            if set(each.changes) != set(roles) or same_as_default(panels, names, roles, each):
+                continue
+            lines = {(name, role): find(panels, name, role, each) for name in names for role in roles}
+            whole = {key: line for key, line in lines.items() if line is not None}
+            if len(whole) == len(lines):
+                choices[words][each.words] = whole
+    return choices
+
+
+def drawn(
+    choices: Mapping[str, Choice], whose: Mapping[str, Sequence[str]], joint: Interpretation, single: Sequence[Interpretation]
+) -> tuple[str, ...] | None:
+    """The joint interpretation as settings of these choices; None if one of them was not played."""
+    settings = []
+    for words, roles in whose.items():
+        wanted = {role: joint.changes[role] for role in roles if role in joint.changes}
+        named = next((each.words for each in single if dict(each.changes) == wanted), None) if wanted else DEFAULT
+        if named is None or named not in choices[words]:
+            return None
+        settings.append(named)
+    return tuple(settings)
 
 
 def _two_statements() -> list[Statement]:
-    a, titles = "two-dueling-a", {"if2": "IF2", "btm": "BTM", "savage": "SAVAGE", "scb": "SCB"}
+    a, titles = "two-dueling-a", {"if2": "IF", "btm": "BTM", "savage": "SAVAGE", "scb": "SCB"}
     statements = [
         Statement("MultiSBM-Feedback below MultiSBM", a, "multi-sbm-feedback", "multi-sbm", BELOW),
         Statement("MultiSBM-Feedback about half of MultiSBM", a, "multi-sbm-feedback", "multi-sbm", HALF),
@@ -108,52 +149,41 @@ def _two_statements() -> list[Statement]:
     return statements
 
 
-def _multi_choices(
-    panels: Panels, known: list[tuple[str, str]]
-) -> tuple[dict[str, Choice], dict[str, dict[str, Key]], list[Statement]]:
-    titles = {"multi-rucb": "MultiRUCB", "ind-self-sparring": "IndSelfSparring", "mdb": "MDB", "multi-sparring": "MultiSparring"}
-    choices: dict[str, Choice] = {}
-    for policy, title in titles.items():
-        choice: Choice = {"our default": {policy: {name: (name, policy) for name, _ in known}}}
-        for name, reading in known:
-            for line in panels[reading].lines:
-                if line.contender.policy == policy and line.contender.params:
-                    words = ", ".join(f"{key} = {value}" for key, value in line.contender.params.items())
-                    choice.setdefault(words, {policy: {}})[policy][name] = (reading, line.id)
-        everywhere = {words: setting for words, setting in choice.items() if len(setting[policy]) == len(known)}
-        choices[title] = everywhere
+def _multi_statements(panels: Panels, known: Sequence[str]) -> list[Statement]:
     statements = []
-    for name, _ in known:
+    for name in known:
         where = short(panels[name])
-        for other in list(titles)[1:]:
-            statements.append(Statement(f"MultiRUCB below {titles[other]} {where}", name, "multi-rucb", other, BELOW))
-            words = f"MultiRUCB's variance below {titles[other]}'s {where}"
+        for other in RIVALS:
+            statements.append(Statement(f"MultiRUCB below {TITLES[other]} {where}", name, "multi-rucb", other, BELOW))
+            words = f"MultiRUCB's variance below {TITLES[other]}'s {where}"
             statements.append(Statement(words, name, "multi-rucb", other, BELOW, variance))
         for policy, value in PUBLISHED_VARIANCE[name].items():
-            words = f"{titles[policy]}'s variance near the published one {where}"
+            words = f"{TITLES[policy]}'s variance near the published one {where}"
             statements.append(Statement(words, name, policy, "", NEAR, variance, float(value)))
-    return choices, {}, statements
+    return statements
 
 
 def _search(
-    panels: Panels, about: str, choices: dict[str, Choice], fixed: dict[str, dict[str, Key]], statements: list[Statement]
+    about: str,
+    choices: Mapping[str, Choice],
+    fixed: Lines,
+    statements: Sequence[Statement],
+    shown: tuple[str, ...] | None = None,
 ) -> Search:
-    fewest = min(line.result.runs for panel in panels.values() for line in panel.lines)
+    every_line = [*fixed.values(), *(line for choice in choices.values() for lines in choice.values() for line in lines.values())]
+    fewest = min(line.result.runs for line in every_line)
 
-    def runs(key: Key) -> Floats:
-        return panels[key[0]].line(key[1]).final[:fewest]  # the same seeds of all
+    def runs(line: Line) -> Floats:
+        return line.final[:fewest]  # the same seeds of all
 
-    @functools.cache
-    def outcome(statement: Statement, ours: Key, theirs: Key | None) -> int:
+    kept: dict[tuple[Statement, int, int], int] = {}
+
+    def outcome(statement: Statement, ours: Line, theirs: Line | None) -> int:
         """1 if it agrees, -1 if it is contradicted, else 0."""
-        if theirs is None:
-            measured = estimate_variance(runs(ours)).over(statement.published)
-        else:
-            measured = ratio(runs(ours), runs(theirs), statement.statistic)
-        low, high = statement.wanted
-        if low < measured.low and measured.high < high:
-            return 1
-        return -1 if measured.high < low or measured.low > high else 0
+        key = statement, id(ours), id(theirs)
+        if key not in kept:
+            kept[key] = _outcome(statement, runs(ours), None if theirs is None else runs(theirs))
+        return kept[key]
 
     def judged(settings: tuple[str, ...]) -> Joint:
         lines = dict(fixed)
@@ -161,9 +191,20 @@ def _search(
             lines |= choice[setting]
         words: dict[int, list[str]] = {1: [], 0: [], -1: []}
         for s in statements:
-            theirs = lines[s.theirs][s.panel] if s.theirs else None
-            words[outcome(s, lines[s.ours][s.panel], theirs)].append(s.words)
+            theirs = lines[s.panel, s.theirs] if s.theirs else None
+            words[outcome(s, lines[s.panel, s.ours], theirs)].append(s.words)
         return Joint(settings, tuple(words[1]), tuple(words[0]), tuple(words[-1]))
 
     every = [judged(settings) for settings in itertools.product(*choices.values())]
-    return Search(about, tuple(choices), len(statements), sorted(every, key=lambda joint: joint.order), every[0])
+    by_settings = {each.settings: each for each in every}
+    ranked = sorted(every, key=lambda joint: joint.order)
+    return Search(about, tuple(choices), len(statements), ranked, every[0], by_settings.get(shown) if shown else None)
+
+
+def _outcome(statement: Statement, ours: Floats, theirs: Floats | None) -> int:
+    published = statement.published
+    measured = estimate_variance(ours).over(published) if theirs is None else ratio(ours, theirs, statement.statistic)
+    low, high = statement.wanted
+    if low < measured.low and measured.high < high:
+        return 1
+    return -1 if measured.high < low or measured.low > high else 0

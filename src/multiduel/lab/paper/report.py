@@ -1,4 +1,5 @@
-"""The report on the paper: report.md, and report.html, which is one file with the figures inside."""
+"""The report on the paper: report.md, and report.html, which is one file with the figures inside. It answers first: did the
+paper reproduce?"""
 
 from __future__ import annotations
 
@@ -6,37 +7,58 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from multiduel.display.documents import Block, Fold, Heading, Picture, Text, markdown, page
+from multiduel.display.documents import Block, Callout, Fold, Heading, Picture, Text, markdown, page
 from multiduel.display.regret_tables import INTERVAL, regret_table
-from multiduel.display.tables import Table, between, number
+from multiduel.display.tables import Table, between, number, power_of_ten
 from multiduel.engine.registry.registry import find
+from multiduel.engine.simulation.statistics import FEWEST_RUNS, estimate_variance
 from multiduel.files import write_whole
 from multiduel.lab.paper import agreement, joint
 from multiduel.lab.paper.claims import PUBLISHED_VARIANCE
 from multiduel.lab.paper.figures import NARROW, nanoseconds
+from multiduel.lab.paper.interpretations import MULTI_JOINT, TWO_JOINT
 from multiduel.lab.paper.panels import MULTI, TWO, generated, title
+from multiduel.lab.paper.settings import table as settings_table
 from multiduel.lab.paper.stand_in import LABEL as GENERATED
-from multiduel.lab.paper.verdicts import FAILS, HOLDS, OPEN, VACUOUS, Claim, Comparison
+from multiduel.lab.paper.verdicts import (
+    DOES_NOT,
+    INCONCLUSIVE,
+    NOT_INFORMATIVE,
+    PARTLY,
+    REPRODUCES,
+    SAME,
+    Claim,
+    Comparison,
+    Interpreted,
+)
 from multiduel.lab.results import Panel
-from multiduel.lab.statistics import FEWEST_RUNS, estimate_variance
 from multiduel.theory import komiyama_lower_bound
 
-HEADING = "Dueling Bandits: From Two-dueling to Multi-dueling, reproduced"
+HEADING = "Does \u201cDueling Bandits: From Two-dueling to Multi-dueling\u201d reproduce?"
+WHOSE = "Du, Wang and Huang (AAMAS 2020)"
 CAPTIONS = {
-    "two-dueling": "Two-dueling, the paper's panels (a) to (f), logarithmic axes. IF2, BTM and SAVAGE are told the horizon of "
-    "each point: every point is a run of its own.",
-    "two-dueling-linear": "The same on linear axes.",
-    "multi-dueling": "Multi-dueling, the paper's panels (a) to (d), logarithmic axes. Dashed: not in the paper; "
-    "RMED1 compares two arms.",
-    "multi-dueling-linear": "The same on linear axes.",
-    "two-dueling-runs": "Regret of every single run, two-dueling. Two clusters mean that some runs settle early and some do not.",
-    "multi-dueling-runs": "Regret of every single run, multi-dueling.",
-    "slate-sizes": "Regret against the slate size m, all runs on common seeds. Dashed: alpha = 1.01.",
-    "bounds": "Theorems 1 and 3 where they bite: regret with the bound, and growth per ln T in each decade.",
-    "cost": "What a round costs to simulate. Algorithms that commit to a slate for long are played in one step.",
+    "two-dueling": "The paper's panels (a) to (f) for two-dueling algorithms, linear axes as in the paper: the regret of each "
+    "algorithm up to each round; lower is better. Left: the paper's settings, and our defaults where it states none. Right: the "
+    f"same with the joint interpretation, the one that agrees best with the paper: {TWO_JOINT.words}. Both of a row "
+    "have the same axis. IF1, IF2, BTM and SAVAGE must know when they end: each of their points is a run of its own.",
+    "multi-dueling": "The paper's panels (a) to (d) for multi-dueling algorithms, linear axes. Left: our defaults, as the paper "
+    f"states no parameters for these. Right: the joint interpretation: {MULTI_JOINT.words}.",
+    "two-dueling-log": "Two-dueling at our defaults on logarithmic axes: where regret grows like ln T, a curve flattens.",
+    "multi-dueling-log": "Multi-dueling at our defaults on logarithmic axes.",
+    "two-dueling-rivals": "With two algorithms that the paper does not have (dashed), RMED1 of Komiyama et al. (2015) and our "
+    "DueDuel: logarithmic axes, since both are far below.",
+    "multi-dueling-rivals": "With two algorithms that the paper does not have (dashed): RMED1, which compares two arms at a "
+    "time, and our DueDuel. Logarithmic axes.",
+    "two-dueling-runs": "Regret at the end of every single run, two-dueling. Two clusters of dots mean that some runs found the "
+    "best arm early and others did not.",
+    "multi-dueling-runs": "Regret at the end of every single run, multi-dueling.",
+    "slate-sizes": "Regret at the end against m, the number of arms compared at once. Dashed: alpha = 1.01.",
+    "bounds": "Theorems 1 and 3 at horizons so long that their bounds say something: regret beside the bound (left), and how "
+    "fast both still grow (right).",
+    "cost": "What a round costs to simulate. Algorithms that keep their choice for long are played in one step.",
 }
 NUMBERS = ("name", "m", "runs", "mean", "interval", "std", "median", "spread", "winner")
-MARKS = {HOLDS: "good", FAILS: "bad", OPEN: "dim", VACUOUS: "dim"}
+MARKS = {REPRODUCES: "good", DOES_NOT: "bad", INCONCLUSIVE: "dim", NOT_INFORMATIVE: "dim", PARTLY: "dim", SAME: "dim"}
 JOINT_SHOWN = 12  # joint settings in the folded table
 FEW = 4  # statements that a sentence can list
 
@@ -70,18 +92,27 @@ def _blocks(
     def pictures(*names: str) -> list[Picture]:
         return [Picture(figures[name], CAPTIONS[name], figures.get(f"{name}{NARROW}")) for name in names]
 
+    searches = joint.searches(panels)
     return [
-        *_opening(shown),
+        Heading(HEADING, 1),
+        *_answer(claims, shown, searches),
+        Table(
+            ("claim of the paper", "outcome", "what was measured"), [(c.statement, c.verdict, c.why) for c in claims], marks=MARKS
+        ),
+        *_terms(shown),
+        Heading("The paper's figures, twice"),
         *pictures("two-dueling", "multi-dueling"),
-        *_verdicts(claims),
-        Heading("Which reading makes the paper right?"),
-        *_readings(panels, claims),
-        Heading("Theory where it bites"),
-        *pictures("bounds"),
+        Heading("What the paper leaves open"),
+        *_interpretations(claims),
+        *(block for search in searches for block in _jointly(search)),
         Heading("Variance"),
         *_variances(panels),
+        Heading("Longer horizons and theory"),
+        *_further(claims),
+        *pictures("bounds"),
         Heading("Details"),
-        Fold("Linear axes", pictures("two-dueling-linear", "multi-dueling-linear")),
+        Fold("Logarithmic axes", pictures("two-dueling-log", "multi-dueling-log")),
+        Fold("Beside algorithms that the paper does not have", pictures("two-dueling-rivals", "multi-dueling-rivals")),
         Fold("Every run", pictures("two-dueling-runs", "multi-dueling-runs")),
         Fold("Regret against the slate size", pictures("slate-sizes")),
         *(block for claim in claims for block in _claim(claim)),
@@ -97,80 +128,147 @@ def _blocks(
     ]
 
 
-def _opening(shown: Sequence[Panel]) -> list[Block]:
+def _answer(claims: Sequence[Claim], shown: Sequence[Panel], searches: Sequence[joint.Search]) -> list[Block]:
+    """Did the paper reproduce? In one sentence, then in one paragraph."""
     first = shown[0].experiment
-    fewest = min(line.result.runs for panel in shown for line in panel.lines)
-    runs = f"{first.runs} runs of every algorithm in every panel" if fewest == first.runs else f"{fewest} to {first.runs} runs"
-    blocks: list[Block] = [
-        Heading(HEADING, 1),
-        Text(
-            "Every experiment of Du, Wang and Huang (AAMAS 2020), run anew, with rivals it does not have beside the paper's own "
-            f"contenders. T = {first.horizon:,} rounds, {runs}, seed {first.seed}. Regret is the paper's: the mean advantage of "
-            "the best arm over the arms of the slate, summed over rounds. Where the paper states no value, ours is the default."
-        ),
-    ]
+    tally = Counter(claim.verdict for claim in claims)
+    good, bad = tally[REPRODUCES], tally[DOES_NOT]
+    if not good + bad:
+        answer = "This run cannot say"
+    elif not bad:
+        answer = "Yes, as far as it can be tested"
+    elif not good:
+        answer = "No"
+    else:
+        answer = "For the most part" if good > bad else "For the most part not"
+    parts = [_count(good, "reproduces", "reproduce"), _count(bad, "does not reproduce", "do not reproduce")]
+    if tally[INCONCLUSIVE]:
+        parts.append(_count(tally[INCONCLUSIVE], "is inconclusive", "are inconclusive"))
+    if tally[NOT_INFORMATIVE]:
+        one, several = (f"{words} too large to be tested" for words in ("is a theorem on a bound", "are theorems on bounds"))
+        parts.append(_count(tally[NOT_INFORMATIVE], one, several))
+    counts = f"Of {len(claims)} claims of {WHOSE}, {', '.join(parts[:-1])} and {parts[-1]}"
+    blocks: list[Block] = [Callout(f"**{answer}.** {counts}.", certain=bool(good) and not bad)]
     if first.horizon < 10**6:
         words = f"**This is a quick look** at T = {first.horizon:,} with {first.runs} runs"
-        blocks.append(Text(f"{words}: its verdicts say nothing about the paper's, which are about T = 1,000,000."))
+        blocks.append(Text(f"{words}: it says nothing about the paper's claims, which are about T = 1,000,000."))
+    right = [claim.statement.rstrip(".") for claim in claims if claim.verdict == REPRODUCES]
+    said = (
+        f"We played all of its experiments anew: T = {power_of_ten(first.horizon)} rounds, {_runs(shown)}. What the paper does "
+        "not state is at our default, and was varied. "
+    )
+    if right:
+        said += f"What reproduces: {'; '.join(right)}. "
+    blocks.append(Text(said + _with_joint(claims, searches)))
+    return blocks
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number or 'none'} {one if number == 1 else several}"
+
+
+def _runs(shown: Sequence[Panel]) -> str:
+    fewest = min(line.result.runs for panel in shown for line in panel.lines)
+    most = shown[0].experiment.runs
+    return f"{most} runs of every algorithm in every panel" if fewest == most else f"{fewest} to {most} runs"
+
+
+def _with_joint(claims: Sequence[Claim], searches: Sequence[joint.Search]) -> str:
+    """What the joint interpretations make of the claims that do not reproduce at our defaults."""
+    sentences = []
+    for each in (TWO_JOINT, MULTI_JOINT):
+        for claim in claims:
+            found = claim.interpretations.get(each.words)
+            if found is not None and found.whole and found.verdict == REPRODUCES != claim.verdict:
+                sentences.append(f"With {each.words}, this reproduces too: {claim.statement}")
+    for search in searches[:1]:
+        if search.drawn is not None:
+            sentences.append(
+                f"With {TWO_JOINT.words}, {len(search.drawn.agree)} of the paper's {search.statements} comparisons between "
+                f"two-dueling algorithms come out as published on its first panel, in place of {len(search.default.agree)}."
+            )
+    return " ".join(sentences)
+
+
+def _terms(shown: Sequence[Panel]) -> list[Block]:
+    """What the words of the table mean, and on what it rests."""
+    blocks: list[Block] = [
+        Text(
+            "Regret: by how much the best arm beats the arms that were compared, on average over these, summed over rounds; "
+            "less is better. Ratios are the smallest and the largest of the paper's panels. A claim **reproduces** if every "
+            "comparison of it, in every panel, is where the claim wants it, and **does not reproduce** if one is elsewhere, "
+            "each at 5% after Holm's adjustment over the comparisons of the claim; else, and with fewer than "
+            f"{FEWEST_RUNS} runs, it is **inconclusive**. A **bound is not informative** where it exceeds T times the largest "
+            "gap: no play can lose more. Intervals of ratios: 95%, studentised bootstrap."
+        ),
+    ]
     if any(generated(panel.experiment) for panel in shown):
         blocks.append(
             Text(
                 f"**The panels on rankers do not use MSLR**, whose data was not at hand, but {GENERATED}: a made-up corpus, "
                 "simulated clicks on interleaved lists, a totally ordered part of the matrix they give. They count towards no "
-                "verdict, and readings are not played on them. `--mslr FILE...` takes the public files, `--data DIR` matrices."
+                "outcome, and interpretations are not played on them. `--mslr FILE...` takes the public files, `--data DIR` "
+                "matrices."
             )
         )
     return blocks
 
 
-def _verdicts(claims: Sequence[Claim]) -> list[Block]:
-    tally = Counter(claim.verdict for claim in claims)
+def _interpretations(claims: Sequence[Claim]) -> list[Block]:
+    """What was varied, and which claims that turns."""
+    rows = []
+    for claim in claims:
+        if claim.interpretations:
+            rows.append((claim.statement, claim.line, _turned(claim)))
+    each = [(c.statement, words, it.line) for c in claims for words, it in c.interpretations.items()]
     return [
-        Heading("Claims"),
-        Text(f"Of {len(claims)} claims, as published: {', '.join(f'{count} {word}' for word, count in tally.most_common())}."),
-        Table(("claim", "as published", "in a sentence"), [(c.statement, c.line, c.why) for c in claims], marks=MARKS),
+        Text("What the paper states, what we chose where it states nothing, and what else we tried:"),
+        settings_table(),
         Text(
-            "Numbers are ratios, from the smallest to the largest of the panels. A comparison **holds** if it is where the claim "
-            "wants it and **fails** if it is elsewhere, each at 5%, adjusted by Holm's method over the comparisons of the claim; "
-            f"else, and with fewer than {FEWEST_RUNS} runs, it is **open**. A panel holds if all its comparisons do; a claim "
-            "fails if one of them does. A bound is **vacuous** where it exceeds T D_max, which any play stays within. "
-            "Intervals of ratios: 95%, studentised bootstrap."
+            "An interpretation changes one choice, or several jointly; everything else stays at our defaults. It counts for a "
+            "claim only if every comparison of the claim was made with it, in every panel; else it is **partly tested**."
         ),
+        Table(("claim", "at our defaults", "with an interpretation"), rows, marks=MARKS),
+        Table(("claim", "interpretation", "outcome"), each, folded=f"Claim by interpretation: {len(each)} outcomes", marks=MARKS),
     ]
 
 
-def _readings(panels: Mapping[str, Panel], claims: Sequence[Claim]) -> list[Block]:
-    each = [(c.statement, reading, line) for c in claims for reading, line in c.readings.items()]
-    blocks: list[Block] = [
-        Text(
-            "What the paper leaves open was varied. First one choice at a time: a setting is named if every comparison tried "
-            "with it holds; it concerns the algorithm it is of, so that a claim about several rivals may need several at once."
-        ),
-        Table(("claim", "as published", "right with"), agreement.answers(claims), marks=MARKS),
-        Table(("claim", "reading", "verdict"), each, folded=f"Claim by reading: {len(each)} verdicts", marks=MARKS),
-        *(block for search in joint.searches(panels) for block in _jointly(search)),
-    ]
-    rows = agreement.variances(panels)
-    if not rows:
-        return blocks
-    nearest = {row.policy: row for row in reversed(rows)}
-    words = "; ".join(
-        f"{find(policy).title} with {row.setting}, off by a factor of {row.distance:.3g} on average"
-        for policy, row in sorted(nearest.items(), key=lambda item: item[1].distance)
-    )
-    none = [find(policy).title for policy, row in nearest.items() if row.distance > agreement.FACTOR]
-    rest = f" For {', '.join(none)} no setting tried comes within a factor of {agreement.FACTOR}." if none else ""
-    table = [
-        (find(row.policy).title, row.setting, *(f"{row.ratios[name]:.3g}" if name in row.ratios else "-" for name in MULTI),
-         f"{row.distance:.3g}")
-        for row in rows
-    ]  # fmt: skip
-    head = ("algorithm", "setting", "(a)", "(b)", "(c)", "(d)", "mean factor off")
+def _turned(claim: Claim) -> str:
+    """Which interpretations give the claim another outcome, which only in the panels tried, and which none."""
+
+    def named(wanted: str, *, whole: bool) -> list[str]:
+        found = claim.interpretations.items()
+        return [words for words, it in found if not it.same and it.whole is whole and it.verdict == wanted]
+
+    parts = []
+    if claim.verdict == REPRODUCES:
+        against = [*named(DOES_NOT, whole=True)]
+        parts.append(f"Does not reproduce with: {'; '.join(against)}." if against else "None wholly tested changes that.")
+    else:
+        right = named(REPRODUCES, whole=True)
+        parts.append(f"Reproduces with: {'; '.join(right)}." if right else "Reproduces with none wholly tested.")
+    other = REPRODUCES if claim.verdict != REPRODUCES else DOES_NOT
+    partly = named(other, whole=False)
+    if partly:
+        where = "; ".join(f"{words} ({', '.join(claim.interpretations[words].where)})" for words in partly)
+        parts.append(f"Partly tested, and {'as claimed' if other == REPRODUCES else 'not as claimed'} there: {where}.")
+    equal = [words for words, it in claim.interpretations.items() if it.same]
+    if equal:
+        parts.append(f"Same as our default in every run, bit by bit: {'; '.join(equal)}.")
+    return " ".join(parts)
+
+
+def _further(claims: Sequence[Claim]) -> list[Block]:
+    """What goes beyond the paper's own terms."""
+    rows = [(c.statement, words, _panels_said(it)) for c in claims for words, it in c.further.items()]
     return [
-        *blocks,
-        Text(f"The variance table is nearest to: {words}.{rest}"),
-        Table(head, table, numeric=(2, 3, 4, 5, 6), folded="Variance over the published one, by setting"),
+        Text("Beyond the paper's terms, on the panels named: longer horizons, other slate sizes, how fast regret still grows."),
+        Table(("claim", "where", "outcome"), rows, marks=MARKS),
     ]
+
+
+def _panels_said(it: Interpreted) -> str:
+    return f"{it.line} ({', '.join(it.where)})" if it.where else it.line
 
 
 def _jointly(search: joint.Search) -> list[Block]:
@@ -179,7 +277,8 @@ def _jointly(search: joint.Search) -> list[Block]:
     equal = sum(each.order == best.order for each in search.ranked)
 
     def words(each: joint.Joint) -> str:
-        return "; ".join(f"{choice}: {setting}" for choice, setting in zip(search.choices, each.settings, strict=True))
+        changed = [(c, s) for c, s in zip(search.choices, each.settings, strict=True) if s != joint.DEFAULT]
+        return "; ".join(f"{choice}: {setting}" for choice, setting in changed) or "our defaults"
 
     everything = len(best.agree) == search.statements
     others = f", as {'does' if equal == 2 else 'do'} {equal - 1} more" if equal > 1 else ""
@@ -199,14 +298,32 @@ def _jointly(search: joint.Search) -> list[Block]:
             text += f" Nothing contradicts this one, which agrees with {len(spared.agree)}: {words(spared)}."
     if not everything:
         text += " None agrees with all."
+    text += _is_drawn(search)
+    shown = [search.default, *([search.drawn] if search.drawn else []), *search.ranked[:JOINT_SHOWN]]
     rows = [
         (*each.settings, str(len(each.agree)), str(len(each.undecided)), str(len(each.contradicted)))
-        for each in (search.default, *search.ranked[:JOINT_SHOWN])
+        for each in dict.fromkeys(shown)
     ]
     head = (*search.choices, "agree", "undecided", "contradicted")
     places = range(len(search.choices), len(head))
-    table = Table(head, rows, numeric=places, folded=f"Our defaults, and the {len(rows) - 1} joint settings that agree best")
+    table = Table(
+        head, rows, numeric=places, folded="Our defaults, the joint interpretation that is drawn, and those that agree best"
+    )
     return [Text(text), *blocks, table]
+
+
+def _is_drawn(search: joint.Search) -> str:
+    """Whether the joint interpretation that the figures show is the one that agrees best here."""
+    if search.drawn is None:
+        return ""
+    if search.drawn.order == search.ranked[0].order:
+        return " The joint interpretation in the figures is one of these." if search.drawn != search.ranked[0] else (
+            " It is the joint interpretation in the figures."
+        )  # fmt: skip
+    return (
+        " The joint interpretation in the figures, chosen on a full run with MSLR's matrix, agrees with "
+        f"{len(search.drawn.agree)} and is contradicted in {len(search.drawn.contradicted)} here."
+    )
 
 
 def _claim(claim: Claim) -> list[Block]:
@@ -214,7 +331,7 @@ def _claim(claim: Claim) -> list[Block]:
         (
             c.where if c.counts else f"{c.where} (does not count)",
             c.what,
-            c.reading or "as published, or our default",
+            c.interpretation or c.further or "our defaults",
             number(c.value) if c.low is not None else "-",
             _interval(c),
             str(c.runs),
@@ -224,7 +341,7 @@ def _claim(claim: Claim) -> list[Block]:
         )
         for c in claim.comparisons
     ]
-    head = ("where", "compared", "reading", "ratio", "95% interval", "runs", "wanted", "outcome", "numbers")
+    head = ("where", "compared", "setting", "ratio", "95% interval", "runs", "wanted", "outcome", "numbers")
     return [
         Fold(
             f"{claim.statement.rstrip('.')}: {claim.line.partition(': ')[2]}; {len(rows)} comparisons",
@@ -262,6 +379,31 @@ def _variances(panels: Mapping[str, Panel]) -> list[Block]:
     return [
         Text(f"Variance of regret over runs at the end, beside the paper's table (T = 10^6, 50 runs).{nothing}"),
         Table(head, rows, numeric=(2, 3, 4, 5, 6)),
+        *_nearest(panels),
+    ]
+
+
+def _nearest(panels: Mapping[str, Panel]) -> list[Block]:
+    """Which settings come nearest to the published variances."""
+    rows = agreement.variances(panels)
+    if not rows:
+        return []
+    nearest = {row.policy: row for row in reversed(rows)}
+    words = "; ".join(
+        f"{find(policy).title} with {row.setting}, off by a factor of {row.distance:.3g} on average"
+        for policy, row in sorted(nearest.items(), key=lambda item: item[1].distance)
+    )
+    none = [find(policy).title for policy, row in nearest.items() if row.distance > agreement.FACTOR]
+    rest = f" For {', '.join(none)} no setting tried comes within a factor of {agreement.FACTOR}." if none else ""
+    table = [
+        (find(row.policy).title, row.setting, *(f"{row.ratios[name]:.3g}" if name in row.ratios else "-" for name in MULTI),
+         f"{row.distance:.3g}")
+        for row in rows
+    ]  # fmt: skip
+    head = ("algorithm", "setting", "(a)", "(b)", "(c)", "(d)", "mean factor off")
+    return [
+        Text(f"The variance table is nearest to: {words}.{rest}"),
+        Table(head, table, numeric=(2, 3, 4, 5, 6), folded="Variance over the published one, by setting"),
     ]
 
 

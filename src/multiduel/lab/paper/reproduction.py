@@ -17,7 +17,7 @@ from multiduel.lab.experiment import Experiment
 from multiduel.lab.paper import claims, panels, report
 from multiduel.lab.paper.drawing import Drawing
 from multiduel.lab.paper.mslr import KEPT, make
-from multiduel.lab.paper.panels import MULTI, READINGS, TWO
+from multiduel.lab.paper.panels import FURTHER, MULTI, TWO
 from multiduel.lab.problem import DATA, data_folder
 from multiduel.lab.results import Panel
 
@@ -67,7 +67,7 @@ def paper(
     seconds = {}
     at_work = cores(threads, of="paper")
     helped = compile_ahead.compiling(experiments, at_work if cluster is None else 1)
-    with helped, Drawing(out / "figures", at_work) as drawing:
+    with helped, Drawing(out / "figures", at_work, {plan.name for plan in experiments}) as drawing:
         playable = [panels.with_problem(plan, folder) for plan in experiments]  # rankers are made while the other core compiles
         for plan, problem in playable:
             before = time.monotonic()
@@ -106,11 +106,11 @@ def rebuild(out: Path) -> Path:
 
 
 def _needed(out: Path) -> list[str]:
-    """The names of the experiments; on generated rankers there are no readings."""
+    """The names of the experiments; on generated rankers there are no further ones."""
     first = next(name for name in TWO if panels.on_rankers(experiment.load(panels.shipped()[name])))
     made_up = (out / first / results.MANIFEST).exists() and panels.generated(results.find_folder(out / first).experiment)
-    plans = [experiment.load(panels.shipped()[name]) for name in (*TWO, *MULTI, *READINGS)]
-    return [plan.name for plan in plans if not (made_up and plan.name in READINGS and panels.on_rankers(plan))]
+    plans = [experiment.load(panels.shipped()[name]) for name in (*TWO, *MULTI, *FURTHER)]
+    return [plan.name for plan in plans if not (made_up and plan.name in FURTHER and panels.on_rankers(plan))]
 
 
 def write(out: Path, measured: dict[str, Panel], drawing: Drawing, seconds: dict[str, float], *, start: float) -> Path:

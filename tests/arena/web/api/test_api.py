@@ -38,7 +38,7 @@ def test_from_nothing_to_a_vote(call):
     receipt = call.good("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", {"rank": [2, [0, 1]]}, key=rater)
     assert receipt["counted"] == "counted" and receipt["next"]["ticket"] != ticket["ticket"]
     board = call.good("GET", f"/arenas/{arena}/board", key=owner)
-    assert board["answers"] == 1 and board["kind"] == "open" and "for the raters who answered here" in board["sentence"]
+    assert board["answers"] == 1 and board["kind"] == "open" and "for these raters" in board["sentence"]
     names = {line["option"]: line["name"] for line in board["lines"]}
     order = [names[option] for option in board["options"]]
     best = THREE[[option["content"] for option in THREE].index(texts[2])]["name"]
@@ -238,7 +238,7 @@ def test_quarantine_is_seen_and_reversible(call):
     assert (line["label"], line["votes"], line["quarantined"]) == ("Ada", 1, False) and line["seconds"] >= 0.0
     call.good("POST", f"/arenas/{arena}/raters/{line['rater']}/quarantine", {"reason": "too quick"}, key=owner)
     board = call.good("GET", f"/arenas/{arena}/board", key=owner)
-    assert (board["answers"], board["set_aside"], board["quarantined"]) == (0, 1, ["Ada"]) and "1 vote is set aside" in board[
+    assert (board["answers"], board["set_aside"], board["quarantined"]) == (0, 1, ["Ada"]) and "1 vote is excluded" in board[
         "sentence"
     ]
     receipt = call.good("PUT", f"/tickets/{call.ask(arena, rater)['ticket']}/vote", {"rank": [0, 1, 2]}, key=rater)

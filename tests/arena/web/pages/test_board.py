@@ -8,9 +8,11 @@ import pytest
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.service.board import Facts, board, forecast_of
 from multiduel.arena.web.pages.render import fragment
-from multiduel.arena.web.pages.routes_board import board_words
-from multiduel.inference import Tally, verdict
+from multiduel.arena.web.pages.routes_board import Filter, board_words
+from multiduel.inference import Tally, Votes, verdict
 from multiduel.inference.words import sentence
+
+ALL = {"part": "all", "filter": Filter([], None), "whole": None}
 
 
 def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner=True, **settings):
@@ -21,6 +23,8 @@ def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner
     tally = Tally.of(above, np.zeros((n, n)), answers=votes, showings=np.full(n, votes * 2 // n), unit="answer")
     names = tuple(f"option <{k}>" for k in range(n))
     judged = verdict(tally, alpha=0.05, margin=settings.get("margin", 0.0), names=names)
+    i, j = np.nonzero(tally.above)
+    votes_cast = Votes.of(names, first=i, second=j, outcome=np.ones(len(i), int), counts=tally.above[i, j])
     known = Facts(
         "a",
         "taste",
@@ -29,6 +33,7 @@ def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner
         Settings(votes=most, **settings),
         judged,
         tally,
+        votes_cast,
         tuple(f"o{k + 1}" for k in range(n)),
         names,
         sentence(judged),
@@ -39,7 +44,7 @@ def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner
     )
     times = [f"2026-01-01T{h:02d}:00:00.000000Z" for h in range(24)] if votes else []
     words = board_words(board(known, forecast_of(known)), times)
-    return fragment("_board.html", words | {"owner": owner, "token": "t", "arena": "a", "demo": None})
+    return fragment("_board.html", words | {"owner": owner, "token": "t", "arena": "a", "demo": None} | ALL)
 
 
 def strengths(n):
@@ -64,14 +69,16 @@ def test_readable_at_any_number_of_votes(n, votes):
 
 def test_a_winner_is_named_with_for_whom_and_how_sure():
     html = page_of(strengths(4), 5_000, votes=30_000, set_aside=7, quarantined=["Eve"])
-    assert "Decided" in html and "is best for the raters who answered here, in this mix (95 %)" in html
+    assert "Winner" in html and "is best for these raters (95 %)" in html
     assert "7 <span" in html and "1 rater in quarantine" in html
     assert "still in" not in html.lower(), "who is best is settled"
 
 
 def test_a_cycle_warns():
     html = page_of([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]], 1_000, votes=3_000)
-    assert "No single best" in html and "More votes will not make one of them the best" in html and html.count("→") >= 3
+    assert (
+        "No overall winner (cycle)" in html and "More votes will not make one of them the best" in html and html.count("→") >= 3
+    )
 
 
 def test_the_margin_is_offered_to_the_owner_only():

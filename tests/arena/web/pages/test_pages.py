@@ -11,6 +11,7 @@ import pytest
 from multiduel.arena.domain.options import make_content
 from multiduel.arena.web.pages.charts import heat_map, interval, over_time, times_binned
 from multiduel.arena.web.pages.contents import safe_markdown, shown
+from multiduel.arena.web.pages.invitation import effort
 from multiduel.arena.web.pages.pasting import read_pasted
 from multiduel.arena.web.pages.render import static_files
 from multiduel.inputs import BadInput
@@ -85,7 +86,7 @@ def test_attacks_become_words(attack):
         tags = re.findall(r"<\s*/?\s*([a-zA-Z0-9]+)([^>]*)", html)
         assert not {name for name, _ in tags} & {"script", "img", "svg", "iframe", "style", "form", "input", "object"}, html
         values = r'href="(?:https?:|mailto:)[^"]*"|target="_blank"|rel="[a-z ]+"|tabindex="0"|role="group"|aria-label="\w+"'
-        allowed = rf'(?: (?:{values}|class="wide"))*\s*/?'
+        allowed = rf'(?: (?:{values}|class="wide"|class="h-[a-z]+"))*\s*/?'
         assert all(re.fullmatch(allowed, rest) for _, rest in tags), html
 
 
@@ -148,7 +149,7 @@ def test_a_rater_who_has_judged_all_is_told_so(call):
     page = visitor.enter(call.rater(arena, owner)).text
     ticket = re.search(r'name="ticket" value="([^"]+)"', page)[1]
     fields = {"token": visitor.token(page), "ticket": ticket, "action": "vote", "place-0": "1", "place-1": "2"}
-    assert "You have judged all that is open" in visitor("POST", f"/vote/{arena}", fields).text
+    assert "You have judged everything" in visitor("POST", f"/vote/{arena}", fields).text
 
 
 def test_no_vote_waits_for_a_forecast(rater, monkeypatch):
@@ -169,7 +170,7 @@ def test_no_vote_waits_for_a_forecast(rater, monkeypatch):
     assert "being worked out" in visitor("GET", f"/vote/{arena}").text and asked.wait(60)
     go_on.set()
     end = time.monotonic() + 60
-    while "too early to say how many more decide it" not in visitor("GET", f"/vote/{arena}").text:
+    while "too early to say how many more votes decide it" not in visitor("GET", f"/vote/{arena}").text:
         assert time.monotonic() < end
 
 
@@ -177,13 +178,51 @@ def test_a_link_followed_twice_is_one_rater(call):
     arena, _ = call.arena(raters="open")
     key = call.access.new_key("link", arena=arena)
     visitor = Visitor(call)
-    assert "Your judgement is wanted" in visitor("GET", f"/k/{key}").text
+    assert "Help choose: taste" in visitor("GET", f"/k/{key}").text
     assert len(call.service.raters(arena)) == 0, "looking at a link changes nothing"
     visitor.enter(key, label="Ada")
     assert "Which is better?" in visitor("GET", f"/k/{key}").text
     assert len(call.service.raters(arena)) == 1
     wrong = visitor.enter(key[:-1] + ("a" if key[-1] != "a" else "b"))
     assert wrong.status_code == 403 and "not known" in wrong.text
+
+
+def test_a_link_that_is_not_good_shows_nothing_of_its_arena(call):
+    arena, _ = call.arena(raters="open", instructions="Secret plans.")
+    key = call.access.new_key("link", arena=arena)
+    visitor = Visitor(call)
+    assert "Secret plans." in visitor("GET", f"/k/{key}").text
+    wrong = visitor("GET", f"/vote/{arena}/start/{key[:-4]}AAAA")
+    assert wrong.status_code == 403 and "Secret" not in wrong.text and "taste" not in wrong.text
+    call.access.revoke("link", arena)
+    assert visitor("GET", f"/k/{key}").status_code == 403
+
+
+def test_instructions_are_cleaned_and_limited(call):
+    page = Visitor(call)(
+        "GET", f"/k/{call.access.new_key('link', arena=call.arena(instructions=ATTACKS[0] + ATTACKS[2])[0])}"
+    ).text
+    assert "<script>alert" not in page and 'href="javascript' not in page
+    body = {"name": "x", "options": THREE, "settings": {"instructions": "x" * 5_001}}
+    assert call("POST", "/arenas", body, key=call.server_key).status_code == 422
+
+
+def test_the_join_page_knows_the_time_of_votes_and_says_when_there_is_a_result(call):
+    assert effort(None, 0.2) == "About 1 second a question, as many as you like"
+    arena, owner = call.arena(THREE[:2], goal=30)
+    key = call.rater(arena, owner)
+    for _ in range(25):
+        asked = call.ask(arena, key)
+        if "ticket" not in asked:
+            break
+        shown = [call("GET", f"/tickets/{asked['ticket']}/contents/{place}").text for place in range(2)]
+        call.good(
+            "PUT", f"/tickets/{asked['ticket']}/vote", {"rank": [shown.index("Good morning."), shown.index("Morning!")]}, key=key
+        )
+    page = Visitor(call)("GET", f"/k/{key}").text
+    assert "This comparison has a result: no more votes are needed." in page and "About" not in page
+    done = Visitor(call).enter(key).text
+    assert "There is a result" in done and "too early" not in done and "how many more" not in done, "one statement"
 
 
 def test_the_journal_says_verified_or_the_first_event_that_is_not(call, owner):
@@ -205,7 +244,7 @@ def test_votes_from_a_file_are_checked_and_then_entered(owner):
     wrong = good + "2,mild|nothing,mild>nothing,Bo\n"
     answer = visitor("POST", f"/own/{arena}/votes", {"token": token, "written": wrong, "action": "enter"})
     assert "Not entered" in answer.text and "nothing" in answer.text
-    for action, words in (("check", "this was the dry run"), ("enter", "Entered"), ("enter", "1 known already")):
+    for action, words in (("check", "this was a preview"), ("enter", "Entered"), ("enter", "1 known already")):
         assert words in visitor("POST", f"/own/{arena}/votes", {"token": token, "written": good, "action": action}).text
     assert visitor.call.service.board(arena).answers == 1
 
@@ -238,6 +277,6 @@ def test_charts_at_any_number_of_votes(votes):
     above = np.full((30, 30), votes / 870.0)
     drawn = heat_map([f"<b>{k}</b>" for k in range(30)], above, np.zeros((30, 30)))
     assert drawn.count("<rect") == 870 and "<b>" not in drawn and "nan" not in drawn
-    assert "nan" not in interval(0.5, 0.0, 1.0) and interval(float("nan"), 0.0, 1.0) == ""
+    assert "nan" not in interval(0.5, 0.0, 1.0, (0.0, 1.0)) and interval(float("nan"), 0.0, 1.0, (0.0, 1.0)) == ""
     binned = times_binned([float(k) for k in range(votes)])
     assert (binned[-1][1] if binned else 0) == votes and len(over_time(binned)) < 5_000

@@ -80,6 +80,7 @@ def typed(setting: Setting) -> Any:
     kinds: dict[str, Any] = {
         "whole": int,
         "number": float,
+        "text": Annotated[str, StringConstraints(max_length=int(setting.most) if setting.kind == "text" else None)],
         "choice": Literal[tuple(setting.choices)] if setting.choices else str,
         "truth": bool,
         "policy": Annotated[str, StringConstraints(min_length=1, max_length=MOST_POLICY_NAME)],

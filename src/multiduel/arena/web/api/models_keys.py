@@ -11,7 +11,7 @@ from multiduel.arena.web.access import MOST_LABEL
 from multiduel.arena.web.api.models import Body
 
 KeyName = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$", description="The third part of a key. No secret.")]
-Role = Literal["server", "owner", "link", "rater"]
+Role = Literal["server", "owner", "link", "rater", "report"]
 
 
 class NewKeyIn(Body):

@@ -29,7 +29,7 @@ def _rows(app_context: AppContext, arena: str, grant: Grant) -> list[dict[str, A
     if arena:
         with app_context.service.look(arena) as state:
             labels = {rater.id: rater.label for rater in state.raters.values()}
-    roles = ("owner", "link", "rater") if arena else ("server",)
+    roles = ("owner", "link", "report", "rater") if arena else ("server",)
     return [_row(secret, labels, grant, arena) for secret in app_context.access.keys(arena, roles)]
 
 
@@ -48,7 +48,7 @@ def _row(secret: Secret, labels: dict[str, str], grant: Grant, arena: str) -> di
 
 def _role_of(access: Access, arena: str, name: str) -> str:
     """Find the role of an arena's key of this name. A rater's is found by the rater."""
-    roles = ("owner", "link") if arena else ("server",)
+    roles = ("owner", "link", "report") if arena else ("server",)
     found = [role for role in roles if access.keys_named(arena, role, name)]
     if not found:
         raise NotFound("There is no key of this name.")

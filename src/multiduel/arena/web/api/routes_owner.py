@@ -145,7 +145,7 @@ async def raters(request: Request, arena: m.Arena) -> Any:
 
 @router.post("/arenas/{arena}/raters/{rater}/quarantine", response_model=m.ReceiptOut, responses=USUAL)
 async def quarantine(request: Request, arena: m.Arena, rater: m.RaterId, body: m.ReasonIn) -> Any:
-    """All votes of this rater are set aside, visibly, until they are released."""
+    """All votes of this rater are excluded, visibly, until they are released."""
     as_owner(request, arena)
     return JSONResponse(asdict(await app_context_of(request).do(request, c.Quarantine(arena, rater, body.reason))))
 

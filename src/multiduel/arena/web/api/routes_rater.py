@@ -10,9 +10,9 @@ from fastapi.responses import JSONResponse, Response
 
 from multiduel.arena.domain.commands import Ask, Undo, Vote, arena_of
 from multiduel.arena.domain.errors import Forbidden
-from multiduel.arena.domain.options import Content
 from multiduel.arena.web.api import models as m
 from multiduel.arena.web.api.openapi import file, refusals
+from multiduel.arena.web.content_headers import CONTENT_HEADERS, served_as
 from multiduel.arena.web.context import app_context_of, as_rater, grant_of
 from multiduel.arena.web.joining import admit_by_link
 from multiduel.arena.web.whole_text import WholeText
@@ -21,15 +21,6 @@ router = APIRouter(tags=["raters"], route_class=WholeText)
 KEYED: dict[str, Any] = {
     "openapi_extra": {"security": [{"HTTPBearer": []}]}
 }  # said here, as a dependency would cost time with every vote
-
-# Contents come from others: nothing in them may run, load or be framed elsewhere.
-CONTENT_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'self'",
-    "X-Frame-Options": "SAMEORIGIN",
-    "Content-Disposition": "inline",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 @router.put("/tickets/{ticket}/vote", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422), **KEYED)
@@ -89,11 +80,6 @@ async def content(request: Request, ticket: m.TicketId, position: Annotated[int,
     app_context = app_context_of(request)
     shown = await app_context.quick(arena_of(ticket), app_context.service.content, ticket, position)
     return Response(shown.data, media_type=served_as(shown), headers=CONTENT_HEADERS)
-
-
-def served_as(content: Content) -> str:
-    """Texts are sent as text, whatever they are: a browser must never take them for a page."""
-    return content.type if content.kind in ("image", "audio") else "text/plain; charset=utf-8"
 
 
 @router.post("/arenas/{arena}/undo", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422), **KEYED)

@@ -28,28 +28,40 @@ def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def interval(value: float, low: float, high: float) -> Markup:
-    """A point in its interval, from 0 to 1, with the middle marked."""
+def interval(value: float, low: float, high: float, limits: tuple[float, float]) -> Markup:
+    """A strength in its interval, on the scale that all options share, with 0 marked. A hollow point has no interval yet."""
     if math.isnan(value):
         return Markup("")
-    x = [_n(4 + 192 * share) for share in (low, value, high)]
+    least, most = limits
+
+    def x(strength: float) -> str:
+        return _n(6 + 188 * (strength - least) / (most - least))
+
     inside = (
-        '<line class="axis" x1="4" x2="196" y1="12" y2="12"/><line class="half" x1="100" x2="100" y1="2" y2="22"/>'
-        f'<line class="range" x1="{x[0]}" x2="{x[2]}" y1="12" y2="12"/><circle class="point" cx="{x[1]}" cy="12" r="4.5"/>'
+        f'<line class="axis" x1="6" x2="194" y1="12" y2="12"/><line class="half" x1="{x(0.0)}" x2="{x(0.0)}" y1="2" y2="22"/>'
     )
+    if math.isnan(low):
+        inside += f'<circle class="early" cx="{x(value)}" cy="12" r="4"/>'
+    else:
+        inside += f'<line class="range" x1="{x(low)}" x2="{x(high)}" y1="12" y2="12"/>'
+        inside += f'<circle class="point" cx="{x(value)}" cy="12" r="4.5"/>'
     return _svg(200, 24, inside, "interval")
 
 
-def bar(share: float) -> Markup:
-    made = [
-        f'<rect class="{kind}" width="{_n(width)}" height="8" y="4" rx="4"/>'
-        for kind, width in (("none", 100), ("bar", 100 * share))
-    ]
-    return _svg(100, 16, "".join(made), "interval")
+def scale_of(strengths: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
+    """The least and the most that a chart of strengths has to show, 0 among them.
+
+    >>> scale_of([(0.5, 0.25, 0.75), (-1.0, float("nan"), float("nan"))])
+    (-1.0, 0.75)
+    """
+    ends = [end for strength in strengths for end in strength if not math.isnan(end)]
+    least, most = min(ends, default=0.0), max(ends, default=0.0)
+    return (min(least, -0.1), max(most, 0.1))
 
 
 def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:
-    """Shares of the comparisons in which the option of the row was placed above that of the column, ties counting half."""
+    """Shares of the comparisons in which the option of the row was placed above that of the column, ties counting half; below
+    each, the number of these comparisons."""
     n = len(names)
     side = 44.0 if n <= NUMBERS else 26.0
     left = 10.0 + 6.6 * max((min(len(name), 22) for name in names), default=0) + 24.0
@@ -79,14 +91,13 @@ def _square(x: float, y: float, size: float, won: float, lost: float, level: flo
     place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(size)}" height="{_n(size)}" rx="3"'
     if math.isnan(share):
         return f'<rect class="none" {place}/>'
-    strength = 0.08 + 1.84 * abs(share - 0.5)
-    more = share >= 0.5
-    kind, opacity = ("more", strength) if more else ("less", 0.35 * strength)
-    square = f'<rect class="{kind}" fill-opacity="{opacity:.2f}" {place}/>'
+    steps = min(5, 1 + int(10 * abs(share - 0.5)))  # how strong the colour is: the style sheet keeps numbers readable on all
+    square = f'<rect class="{"more" if share >= 0.5 else "less"} s{steps}" {place}/>'
     if not number:
         return square
-    on = ' class="on"' if more and strength > 0.6 else ""
-    return f'{square}<text{on} x="{_n(x + size / 2)}" y="{_n(y + size / 2 + 4)}" text-anchor="middle">{100 * share:.0f}</text>'
+    middle = f'x="{_n(x + size / 2)}" text-anchor="middle"'
+    met = f'<text class="n" {middle} y="{_n(y + size / 2 + 13)}">{won + lost + level:,.0f}</text>'
+    return f'{square}<text {middle} y="{_n(y + size / 2 + 1)}">{100 * share:.0f}</text>{met}'
 
 
 def times_binned(times: Sequence[float], bins: int = BINS) -> list[tuple[datetime, int]]:

@@ -14,12 +14,14 @@ from markupsafe import Markup
 from multiduel.arena.domain.commands import Ticket
 from multiduel.arena.domain.options import Content
 from multiduel.arena.web.context import AppContext
+from multiduel.arena.web.pages.highlighting import CLASSES, highlighted
 
 TAGS = {
     *("p", "br", "hr", "em", "strong", "del", "code", "pre", "blockquote", "ul", "ol", "li", "a"),
-    *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "sup", "sub"),
+    *("h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "sup", "sub", "span"),
 }
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
+COLOURED = {"span": set(CLASSES)}
 _HEADING = re.compile(r"<(/?)h([12])>")
 
 
@@ -30,11 +32,15 @@ class Shown:
     kind: str
     html: Markup  # of text, Markdown and URLs
     url: str  # of pictures and sounds
+    size: int = 0  # bytes
 
 
 @cache
 def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    def colour(code: str, language: str, _: str) -> str:
+        return highlighted(code, language)
+
+    return MarkdownIt("commonmark", {"html": False, "highlight": colour}).enable(["table", "strikethrough"])
 
 
 @lru_cache(maxsize=2_000)
@@ -44,7 +50,7 @@ def safe_markdown(source: str) -> Markup:
     Markup('<p><strong>a</strong> &lt;script&gt;alert(1)&lt;/script&gt; [b](javascript:alert(1))</p>\\n')
     """
     html = _HEADING.sub(lambda tag: f"<{tag[1]}h{int(tag[2]) + 2}>", _markdown().render(source))  # h1 and h2 are the page's
-    clean = nh3.clean(html, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https", "mailto"})
+    clean = nh3.clean(html, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https", "mailto"}, allowed_classes=COLOURED)
     clean = clean.replace("<a ", '<a target="_blank" ')  # nh3 has added rel="noopener noreferrer"
     # What is wider than a phone scrolls by itself, with the keyboard too.
     clean = clean.replace("<pre>", '<pre tabindex="0" role="group" aria-label="Code">')
@@ -54,14 +60,14 @@ def safe_markdown(source: str) -> Markup:
 
 def shown(content: Content, url: str) -> Shown:
     if content.kind in ("image", "audio"):
-        return Shown(content.kind, Markup(""), url)
+        return Shown(content.kind, Markup(""), url, content.size)
     words = content.data.decode("utf-8", "replace")
     if content.kind == "markdown":
-        return Shown("markdown", safe_markdown(words), "")
+        return Shown("markdown", safe_markdown(words), "", content.size)
     if content.kind == "url":
         link = Markup('<a href="{0}" target="_blank" rel="noopener noreferrer">{0}</a>')
-        return Shown("url", link.format(words), "")
-    return Shown("text", Markup.escape(words), "")
+        return Shown("url", link.format(words), "", content.size)
+    return Shown("text", Markup.escape(words), "", content.size)
 
 
 def read_contents(app_context: AppContext, ticket: Ticket) -> list[Shown]:

@@ -10,7 +10,7 @@ from multiduel.arena.domain.clock import span, went_back
 from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.state import State
 
-PLAIN = {"opened": "Opened: tickets are given out.", "paused": "Paused: no new tickets.", "closed": "Closed for good."}
+PLAIN = {"opened": "Opened: tickets are given out.", "paused": "Paused: no new tickets.", "closed": "Closed permanently."}
 
 
 class Names:
@@ -56,7 +56,7 @@ def _vote(body: Mapping[str, Any], names: Names) -> str:
     ticket = body.get("ticket")
     shown = names.shown.get(ticket or f"line:{body.get('line')}", ())
     who = names.rater(body.get("rater") or names.holder.get(ticket or ""))
-    how = {"late": ", late", "aside": ", set aside"}.get(body["counted"], "")
+    how = {"late": ", late", "aside": ", excluded"}.get(body["counted"], "")
     line = f" (line {body['line']} of a file)" if body.get("line") is not None else ""
     return f"{who}: {_ballot(body['ballot'], shown)}{how}{line}."
 
@@ -80,7 +80,7 @@ _WORDS: dict[str, Any] = {
     "option_added": lambda b, n: f"Added: {', '.join(n.option(option['id']) for option in b['options'])}.",
     "option_retired": lambda b, n: f"{n.option(b['option'])} was retired.",
     "rater_admitted": lambda b, n: f"{b['label']} may vote" + (f", of {b['stratum']}." if b.get("stratum") else "."),
-    "quarantined": lambda b, n: f"The votes of {n.rater(b['rater'])} are set aside: {b['reason'] or 'no reason given'}.",
+    "quarantined": lambda b, n: f"The votes of {n.rater(b['rater'])} are excluded: {b['reason'] or 'no reason given'}.",
     "released": lambda b, n: f"The votes of {n.rater(b['rater'])} count again.",
     "policy_changed": lambda b, n: f"What is shown is chosen by {b['policy']} from now on.",
     "margin_changed": lambda b, n: f"Options closer than {100 * b['margin']:g} points need not be told apart from now on.",

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 
 from multiduel.arena.domain.errors import BrokenLog, Refused, Unavailable
 from multiduel.arena.web.context import AppContext
 from multiduel.arena.web.pages.render import plural
 
+
+@dataclass(frozen=True)
+class Progress:
+    """What a rater is told besides the question."""
+
+    mine: str  # such as "7 of 20", or "7 votes by you"
+    forecast: str
+
+
 KEPT = 3.0  # seconds: a forecast is a range, which one vote hardly moves
-UNKNOWN = "how many more decide it is being worked out"
+UNKNOWN = "how many more votes decide it is being worked out"
 
 
 class Forecasts:
@@ -34,11 +44,11 @@ class Forecasts:
         words = UNKNOWN
         try:
             board = app_context.service.board(arena)
-            words = "too early to say how many more decide it"
+            words = "too early to say how many more votes decide it"
             if board.settled:
                 words = "it is decided"
             elif board.forecast_range is not None:
-                words = f"{board.forecast} by all decide it"
+                words = f"{board.forecast} by all raters decide it"
         except (Refused, Unavailable, BrokenLog):  # the next one who asks tries again
             pass
         finally:
@@ -47,7 +57,21 @@ class Forecasts:
                 self._working.discard(arena)
 
 
-def progress_of(app_context: AppContext, forecasts: Forecasts, arena: str, rater: str) -> str:
+def progress_of(app_context: AppContext, forecasts: Forecasts, arena: str, rater: str) -> Progress:
     with app_context.service.look(arena) as state:
-        mine = state.raters[rater].votes if rater in state.raters else 0
-    return f"{plural(mine, 'vote')} by you; {forecasts.words(app_context, arena)}."
+        votes, goal = state.raters[rater].votes if rater in state.raters else 0, state.settings.goal
+    return Progress(own_progress(votes, goal), forecasts.words(app_context, arena))
+
+
+def own_progress(votes: int, goal: int | None) -> str:
+    """
+    >>> own_progress(7, None), own_progress(7, 20), own_progress(21, 20)
+    ('7 votes by you', '7 of 20 votes by you', '21 votes by you, 20 were asked for. Thank you')
+    """
+    if goal is None:
+        return f"{plural(votes, 'vote')} by you"
+    return (
+        f"{votes:,} of {plural(goal, 'vote')} by you"
+        if votes < goal
+        else f"{plural(votes, 'vote')} by you, {goal:,} were asked for. Thank you"
+    )

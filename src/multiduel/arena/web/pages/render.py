@@ -41,7 +41,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(percent=percent, count=count, moment=moment, letter=letter, plural=plural, number_input=number_input)
+    made.filters.update(
+        percent=percent, count=count, size=size, moment=moment, letter=letter, plural=plural, number_input=number_input
+    )
     made.globals["static"] = lambda name: f"/static/{static_version()}/{name}"
     made.globals["version"] = __version__
     return made
@@ -64,6 +66,16 @@ def percent(share: float) -> str:
 
 def count(number: float) -> str:
     return f"{number:,.0f}"
+
+
+def size(number: float) -> str:
+    """
+    >>> size(900), size(1_200_000)
+    ('900 bytes', '1.2 MB')
+    """
+    if number < 1_000:
+        return plural(number, "byte")
+    return f"{number / 1e3:.0f} kB" if number < 1e6 else f"{number / 1e6:.1f} MB"
 
 
 def plural(number: float, one: str, many: str | None = None) -> str:
@@ -90,6 +102,15 @@ def page(request: Request, template: str, *, status: int = 200, **words: Any) ->
     """The whole page; ``token`` and ``demo`` are known in every template."""
     known = {"token": token_of(request), "demo": getattr(request.app.state, "demo", None), "path": request.url.path}
     return HTMLResponse(fragment(template, known | words), status, headers=HEADERS)
+
+
+def confirm_page(
+    request: Request, title: str, sentence: str, button: str, *, action: str, back: str, fields: Mapping[str, str] | None = None
+) -> Response:
+    """Ask before what cannot be undone: the button sends the same form again, with ``sure``."""
+    return page(
+        request, "confirm.html", title=title, sentence=sentence, button=button, action=action, back=back, fields=fields or {}
+    )
 
 
 # ---- files that never change

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from multiduel.arena.domain.errors import Forbidden, Unavailable
+from multiduel.arena.domain.errors import Forbidden, NotFound, Unavailable
 from multiduel.arena.domain.events import time_of
+from multiduel.arena.domain.records import TicketRecord
 from multiduel.arena.domain.state import State
 from multiduel.arena.service.board import Board
+from multiduel.arena.service.slices import Slice
 from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_owner
 from multiduel.arena.web.pages import charts
 from multiduel.arena.web.pages.render import HEADERS, fragment, page
 from multiduel.arena.web.pages.routes_vote import rater_of
+from multiduel.display import standings_tables as words
 
 EVERY, LONGEST = 1.0, 300.0  # seconds: between looks, and of a stream, after which a browser connects again
 MOST_STREAMS = 200
-WHOM = {"answer": "the raters who voted here, in their mix", "rater": "people like these raters", "case": "questions like these"}
-KIND = {"winner": "Decided", "cycle": "No single best", "narrowed": "Narrowed down", "open": "Not decided yet"}
+WHOM = {"answer": "these raters", "rater": "people like these raters", "case": "questions like these"}
+KIND = {"winner": "Winner", "cycle": "No overall winner (cycle)", "narrowed": "No winner yet", "open": "No winner yet"}
 ASKED = {"rank": "which is better", "best": "which is best", "worst": "which is worst"}
 
 
-def vote_times(state: State) -> list[str]:
+def vote_moments(state: State) -> Iterator[tuple[str, TicketRecord]]:
     """When each vote that counts was given; one that the clock dated ahead of the present, at present."""
-    votes = [ticket.vote for ticket in state.tickets.values()]
-    return [min(vote.at, state.at) for vote in votes if vote is not None and vote.answer is not None]
+    for ticket in state.tickets.values():
+        if ticket.vote is not None and ticket.vote.answer is not None:
+            yield min(ticket.vote.at, state.at), ticket
+
+
+def vote_times(state: State) -> list[str]:
+    return [at for at, _ in vote_moments(state)]
 
 
 def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
@@ -42,7 +51,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
     above, ties = board.above[rows][:, rows], board.ties[rows][:, rows]
     binned = charts.times_binned([time_of(at).timestamp() for at in times])
     names = {line.option: line.name for line in board.lines}
-    most = max((line.showings for line in board.lines), default=0)
+    limits = charts.scale_of([line.strength for line in present])
     shares = [
         [charts.share_of(above[i, j], above[j, i], ties[i, j]) if i != j else None for j in range(len(rows))]
         for i in range(len(rows))
@@ -50,7 +59,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
     return {
         "board": board,
         "name": board.name,
-        "kind": KIND[board.kind],
+        "kind": KIND[board.kind].removesuffix(" yet" if board.status == "closed" else ""),
         "whom": board.whom or WHOM[board.unit],
         "asked": ASKED[board.question],
         "sure": f"{100 * (1 - board.alpha):.4g} %",
@@ -59,13 +68,12 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
         "lines": [
             {
                 "line": line,
-                "rank": ""
-                if line.retired
-                else f"{line.rank_from}"
-                if line.rank_from == line.rank_to
-                else f"{line.rank_from}–{line.rank_to}",
-                "interval": charts.interval(*line.borda) if board.answers else "",
-                "bar": charts.bar(line.showings / most if most else 0.0),
+                "rank": "" if line.retired else words.rank(line.rank_from, line.rank_to),
+                "strength": "–" if line.retired else words.signed(line.strength[0]),
+                "span": "–" if line.retired else words.span(*line.strength[1:]),
+                "won": "–" if line.retired else words.share(line.won[0]),
+                "won_span": "–" if line.retired else words.shares(*line.won[1:]),
+                "interval": charts.interval(*line.strength, limits) if board.answers else "",
                 "winner": line.option == board.winner,
                 "out": line.option in board.out,
             }
@@ -73,6 +81,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
         ],
         "compared": [line.name for line in best],
         "shares": shares,
+        "met": (above + above.T + ties).tolist(),
         "left_out": len(present) - len(best),
         "heat": charts.heat_map([line.name for line in best], above, ties),
         "time": charts.over_time(binned),
@@ -105,6 +114,35 @@ def _words(app_context: AppContext, boards: dict[str, dict[str, Any]], arena: st
     return known
 
 
+@dataclass(frozen=True)
+class Filter:
+    """What the owner looks at: all votes, or a part of them; and the parts that there are."""
+
+    slices: list[Slice]
+    chosen: Slice | None
+
+    def address(self, one: Slice) -> str:
+        return f"{one.kind}={one.place + 1}"
+
+
+def _filter(app_context: AppContext, arena: str, asked: Mapping[str, str]) -> Filter:
+    """By ``?by=context=2`` or ``?by=group=1``, as the form sends it."""
+    slices = app_context.service.slices(arena)
+    found = Filter(slices, None)
+    wanted = asked.get("by", "")
+    chosen = next((one for one in slices if found.address(one) == wanted), None)
+    if wanted and chosen is None:
+        raise NotFound("There is no such part of the votes.")
+    return Filter(slices, chosen)
+
+
+def _sliced_words(app_context: AppContext, arena: str, chosen: Slice) -> dict[str, Any]:
+    board = app_context.service.sliced_board(arena, chosen)
+    with app_context.service.look(arena) as state:
+        times = [at for at, ticket in vote_moments(state) if chosen.holds(ticket)]
+    return board_words(board, times)
+
+
 async def board_page(request: Request) -> Response:
     app_context, arena, owner = await _look(request)
     if not app_context.ready.is_set():
@@ -112,8 +150,13 @@ async def board_page(request: Request) -> Response:
         return page(request, "loading.html", name=name, why=app_context.why_not_ready, arena=arena)
 
     known = await app_context.quick(arena, _words, app_context, request.app.state.boards, arena) | {"owner": owner}
+    known |= {"part": "all", "filter": Filter([], None), "whole": known["board"]}
     if not owner:
         known["board"] = known["board"].for_raters()
+    elif "fragment" not in request.query_params or "by" in request.query_params:  # which has no form to choose by
+        known["filter"] = await app_context.quick(arena, _filter, app_context, arena, request.query_params)
+        if known["filter"].chosen is not None:
+            known |= await app_context.slow(arena, _sliced_words, app_context, arena, known["filter"].chosen)
     if "fragment" in request.query_params:
         token = {"token": "", "arena": arena, "demo": None}
         return HTMLResponse(fragment("_board.html", known | token), headers=HEADERS)

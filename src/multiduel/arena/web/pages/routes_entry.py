@@ -12,6 +12,7 @@ from multiduel.arena.domain.errors import Forbidden
 from multiduel.arena.web.access import Grant, role_and_arena
 from multiduel.arena.web.context import address_of, app_context_of
 from multiduel.arena.web.joining import JOIN_REQUEST, admit_by_link
+from multiduel.arena.web.pages.invitation import invitation
 from multiduel.arena.web.pages.render import page
 from multiduel.arena.web.sessions import check_origin, form_of, remember
 from multiduel.inputs import BadInput
@@ -35,11 +36,13 @@ async def link(request: Request) -> Response:
     role, arena = role_and_arena(key)
     if role in ("link", "rater"):
         return RedirectResponse(f"/vote/{arena}/start/{key}", 303)
+    if role == "report":
+        return RedirectResponse(f"/report/{key}", 303)
     return page(request, "start.html", role=role, key=key, request_id=uuid.uuid4().hex)
 
 
 async def start(request: Request) -> Response:
-    """What a rater who follows a link sees first; one who has been here goes on."""
+    """What a rater who follows a link sees first; one who has been here goes on. Only a key that is good shows anything."""
     key, arena = request.path_params["key"], request.path_params["arena"]
     role, of = role_and_arena(key)
     if of != arena or role not in ("link", "rater"):
@@ -47,7 +50,15 @@ async def start(request: Request) -> Response:
     grant: Grant | None = request.scope.get("grant")
     if role == "link" and grant is not None and grant.arena == arena:
         return RedirectResponse(f"/vote/{arena}", 303)
-    return page(request, "start.html", role=role, key=key, request_id=uuid.uuid4().hex)
+    app_context = app_context_of(request)
+    try:
+        await app_context.keys.grant(key, address_of(request))
+    except Forbidden:
+        raise Forbidden(
+            "This link does not work, or not any more. Please copy all of it, or ask whoever gave it to you."
+        ) from None
+    invited = await app_context.quick(arena, invitation, app_context, arena)
+    return page(request, "join.html", role=role, key=key, request_id=uuid.uuid4().hex, invited=invited)
 
 
 async def enter(request: Request) -> Response:
@@ -59,6 +70,8 @@ async def enter(request: Request) -> Response:
         grant = await app_context.keys.grant(key, address_of(request))
     except Forbidden:
         return _home(request, wrong="This key is not known here. Please copy all of it.")
+    if grant.role == "report":
+        return RedirectResponse(f"/report/{key}", 303)
     if grant.role == "link":
         asked, label = fields.get("request", ""), fields.get("label", "")
         if JOIN_REQUEST.fullmatch(asked) is None:

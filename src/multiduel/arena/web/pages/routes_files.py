@@ -68,10 +68,34 @@ async def enter_votes(request: Request) -> Response:
 # ---- sheets
 
 
+@dataclass(frozen=True)
+class Printing:
+    """Sheets that were made together."""
+
+    asked: str  # the request, as in their page's address
+    at: str
+    sheets: int
+    voted: int
+    stratum: str | None
+
+
+def printings(app_context: AppContext, arena: str) -> list[Printing]:
+    """The newest first."""
+    found = []
+    with app_context.service.look(arena) as state:
+        for asked, ids in state.asks.items():
+            if asked.startswith("print:"):
+                tickets = [state.tickets[one] for one in ids]
+                voted = sum(one.vote is not None for one in tickets)
+                found.append(Printing(asked.removeprefix("print:"), tickets[0].issued, len(ids), voted, tickets[0].stratum))
+    return sorted(found, key=lambda one: one.at, reverse=True)
+
+
 async def sheets_page(request: Request, *, problem: str = "") -> Response:
-    _, _, info = await owned(request)
-    status = 422 if problem else 200
-    return owners_page(request, "sheets.html", info, "sheets", status=status, problem=problem, request_id=uuid.uuid4().hex)
+    app_context, arena, info = await owned(request)
+    earlier = await app_context.slow(arena, printings, app_context, arena)
+    words = {"problem": problem, "request_id": uuid.uuid4().hex, "earlier": earlier}
+    return owners_page(request, "sheets.html", info, "sheets", status=422 if problem else 200, **words)
 
 
 async def print_sheets(request: Request) -> Response:

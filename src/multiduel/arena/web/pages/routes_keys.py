@@ -21,7 +21,7 @@ from multiduel.arena.web.pages.routes_owner import owned, servers_only
 from multiduel.arena.web.sessions import checked_form, forget, remember
 from multiduel.inputs import BadInput
 
-ROLES = {"server": "Server", "owner": "Owner", "link": "Open link", "rater": "Rater"}
+ROLES = {"server": "Server", "owner": "Owner", "link": "Shared link", "rater": "Rater", "report": "Report link"}
 DONE = {"made": "made", "rotated": "replaced", "revoked": "revoked"}
 
 
@@ -61,7 +61,7 @@ async def keys_page(request: Request, *, problem: str = "") -> Response:
     access, arena, grant = whose.app_context.access, whose.arena, grant_of(request)
 
     def listed() -> tuple[list[Secret], list[dict[str, Any]]]:
-        return access.keys(arena, ("owner", "link") if arena else ("server",)), change_rows(access.changes(arena))
+        return access.keys(arena, ("owner", "link", "report") if arena else ("server",)), change_rows(access.changes(arena))
 
     keys, changes = await whose.app_context.read(listed)
     words = {"keys": keys, "changes": changes, "yours": _yours(grant, arena), "done": DONE, "problem": problem}
@@ -106,7 +106,7 @@ class Held:
 
 async def _held(request: Request, whose: Whose) -> Held:
     role, name = request.path_params["role"], request.path_params["name"]
-    if role not in (("owner", "link", "rater") if whose.arena else ("server",)):
+    if role not in (("owner", "link", "rater", "report") if whose.arena else ("server",)):
         raise NotFound("There is no such key.")
 
     def look() -> Held:

@@ -10,8 +10,10 @@ from starlette.routing import Route
 
 from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.errors import Conflict
+from multiduel.arena.files.exports import csv_lines
 from multiduel.arena.web.context import caller_of
 from multiduel.arena.web.pages.links import link_of
+from multiduel.arena.web.pages.render import confirm_page
 from multiduel.arena.web.pages.routes_owner import owned, owners_page
 from multiduel.arena.web.sessions import checked_form
 from multiduel.inputs import BadInput
@@ -41,7 +43,12 @@ async def open_link(request: Request) -> Response:
 
 async def revoke(request: Request) -> Response:
     app_context, arena, _ = await owned(request)
-    await checked_form(request)
+    if (await checked_form(request)).get("sure") != "1":
+        sentence = (
+            "Nobody can join by the shared links any more, and they cannot be brought back. Raters who joined by them stay."
+        )
+        where, title = f"/own/{arena}", "Revoke all links?"
+        return confirm_page(request, title, sentence, title[:-1], action=f"{where}/links/revoke", back=f"{where}/raters")
     await app_context.quick(arena, app_context.access.revoke, "link", arena, by=caller_of(request))
     return RedirectResponse(f"/own/{arena}/raters", 303)
 
@@ -69,7 +76,8 @@ async def admit(request: Request) -> Response:
             links.append(link_of(request, label, key))
     except (BadInput, Conflict) as error:
         return await raters_page(request, problem=str(error))
-    return owners_page(request, "links.html", info, "raters", links=links, fresh=False)
+    table = "".join(csv_lines(["rater", "link"], ([link.words, link.url] for link in links)))
+    return owners_page(request, "links.html", info, "raters", links=links, fresh=False, table=table)
 
 
 async def quarantine(request: Request) -> Response:

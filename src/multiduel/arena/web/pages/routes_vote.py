@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,7 @@ from multiduel.arena.domain.errors import Conflict, Forbidden, NotFound
 from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_rater
 from multiduel.arena.web.pages.contents import contents_of
 from multiduel.arena.web.pages.progress import progress_of
-from multiduel.arena.web.pages.render import fragment, page
+from multiduel.arena.web.pages.render import confirm_page, fragment, page
 from multiduel.arena.web.sessions import check_token, checked_form, token_of
 from multiduel.arena.web.whole_text import read_json
 from multiduel.inputs import BadInput
@@ -52,6 +53,19 @@ def _may_undo(app_context: AppContext, arena: str, rater: str) -> bool:
         return state.may_undo(rater)
 
 
+def _undone_ballot(app_context: AppContext, ticket: Ticket) -> dict[str, Any]:
+    """What the rater had said of the ticket that this one shows again; nothing if it is no such ticket."""
+    if ticket.by != "undo":
+        return {}
+    with app_context.service.look(ticket.arena) as state:
+        shown = state.tickets[ticket.id].shown
+        for old in reversed(state.tickets.values()):  # it is among the last
+            if old.rater == ticket.rater and old.vote is not None and old.vote.undone and old.shown == shown:
+                ballot: dict[str, Any] = json.loads(old.vote.ballot)
+                return ballot
+    return {}
+
+
 async def _words(request: Request, ticket: Ticket | Done) -> dict[str, Any]:
     """All that a question's template needs."""
     app_context, arena, rater = app_context_of(request), request.path_params["arena"], rater_of(request)
@@ -68,7 +82,10 @@ async def _words(request: Request, ticket: Ticket | Done) -> dict[str, Any]:
     if isinstance(ticket, Done):
         return words | {"done": ticket, "waits": ticket.why in WAITS}
     constants = await app_context.constants(arena, ticket.options)
+    ballot = await app_context.quick(arena, _undone_ballot, app_context, ticket)
     return words | {
+        "ballot": ballot,
+        "numbers": {position: place for place, group in enumerate(ballot.get("rank", ()), 1) for position in group},
         "ticket": ticket.id,
         "places": len(ticket.options),
         "question": constants.question,
@@ -103,7 +120,7 @@ async def vote_form(request: Request) -> Response:
 
 
 def ballot_of(fields: Mapping[str, str]) -> dict[str, Any]:
-    """From numbered fields: the same number is level, none is not compared.
+    """From numbered fields: the same number is a tie, none is not compared.
 
     >>> ballot_of({"place-0": "2", "place-1": "1", "place-2": "2", "place-3": ""})
     {'rank': [[1], [0, 2]]}
@@ -118,7 +135,7 @@ def ballot_of(fields: Mapping[str, str]) -> dict[str, Any]:
         if name.startswith("place-") and value.strip():
             groups.setdefault(_whole(value), []).append(_whole(name.removeprefix("place-")))
     if sum(map(len, groups.values())) < 2:
-        raise BadInput("Please number two at least: 1 is the best, and equal numbers are level.")
+        raise BadInput("Please number two at least: 1 is the best, and equal numbers are ties.")
     return {"rank": [sorted(groups[number]) for number in sorted(groups)]}
 
 
@@ -141,7 +158,7 @@ async def vote_script(request: Request) -> Response:
     ticket = _ticket(request, request.path_params["ticket"])
     command = Vote(ticket, body.get("ballot") or {}, next=True, rater=rater_of(request))
     receipt: Receipt = await app_context_of(request).do(request, command)
-    said = "Skipped." if receipt.counted == "skipped" else "Your vote is counted."  # also one that is set aside, see docs
+    said = "Skipped." if receipt.counted == "skipped" else "Your vote is counted."  # also one that is excluded, see docs
     return await _following(request, receipt, said)
 
 
@@ -149,7 +166,7 @@ async def undo_script(request: Request) -> Response:
     body = await _json(request)
     command = Undo(request.path_params["arena"], rater_of(request), body.get("request") or "")
     return await _following(
-        request, await app_context_of(request).do(request, command), "Your last vote is taken back. Here it is again."
+        request, await app_context_of(request).do(request, command), "Your last vote is undone. Here it is again."
     )
 
 
@@ -177,6 +194,18 @@ async def look_script(request: Request) -> Response:
     return JSONResponse({"html": html, "ticket": words["ticket"], "said": ""})
 
 
+async def leave_page(request: Request) -> Response:
+    """Asked first: who has no link of their own cannot come back as the same rater."""
+    arena = request.path_params["arena"]
+    rater_of(request)
+    sentence = (
+        "This browser will not know you any more. Your votes stay and count, but you cannot undo them, and you can go on only "
+        "with the link that you were given."
+    )
+    leaving, back = f"/vote/{arena}/leave", f"/vote/{arena}"
+    return confirm_page(request, "Forget me?", sentence, "Forget me", action=leaving, back=back)
+
+
 async def leave(request: Request) -> Response:
     """This browser forgets who it was."""
     await checked_form(request)
@@ -194,5 +223,6 @@ ROUTES = [
     Route("/vote/{arena}/question", look_script),
     Route("/vote/{arena}/tickets/{ticket}", vote_script, methods=["POST"]),
     Route("/vote/{arena}/undo", undo_script, methods=["POST"]),
+    Route("/vote/{arena}/leave", leave_page),
     Route("/vote/{arena}/leave", leave, methods=["POST"]),
 ]

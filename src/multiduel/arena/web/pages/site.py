@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,6 +22,7 @@ from multiduel.arena.web.pages import (
     routes_keys,
     routes_owner,
     routes_raters,
+    routes_report,
     routes_vote,
 )
 from multiduel.arena.web.pages.progress import Forecasts
@@ -28,7 +30,7 @@ from multiduel.arena.web.pages.render import page, static_file
 from multiduel.arena.web.whole_text import is_whole_address
 from multiduel.inputs import BadInput
 
-ROOMS = ("vote", "own", "k", "static", "demo", "")  # first parts of the pages' paths
+ROOMS = ("vote", "own", "k", "report", "static", "demo", "")  # first parts of the pages' paths
 STATUS: dict[type[Exception], int] = {
     BadInput: 422,
     Conflict: 409,
@@ -48,24 +50,34 @@ WORDS = {
 
 
 class Site:
-    """Sends each request to the pages or to the API."""
+    """Sends each request to the pages or to the API. Of a browser that asks for neither, the pages say that there is nothing."""
 
     def __init__(self, api: Any, pages: Starlette) -> None:
         self.api, self.pages = api, pages
+
+    @cached_property
+    def _known(self) -> set[str]:
+        """First parts of the API's paths, from its document."""
+        return {path.split("/")[1] for path in (*self.api.openapi()["paths"], self.api.openapi_url)}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and not is_whole_address(scope):
             await said(400, "The address must be text in UTF-8, without zero characters.")(scope, receive, send)
             return
-        ours = scope["type"] == "http" and (scope["path"] + "/").split("/")[1] in ROOMS
+        first = (scope.get("path", "") + "/").split("/")[1]
+        ours = scope["type"] == "http" and (first in ROOMS or (_is_browser(scope) and first not in self._known))
         await (self.pages if ours else self.api)(scope, receive, send)
+
+
+def _is_browser(scope: Any) -> bool:
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def with_pages(api: Any, app_context: AppContext, *, demo: Any = None) -> Site:
     handlers: dict[Any, Any] = {kind: _refused for kind in STATUS}
     handlers |= {HTTPException: _not_found, Exception: _failed}
     routes = [Route("/static/{version}/{name}", static_file)]
-    for room in (routes_entry, routes_vote, routes_board, routes_keys, routes_owner, routes_raters, routes_files):
+    for room in (routes_entry, routes_vote, routes_board, routes_report, routes_keys, routes_owner, routes_raters, routes_files):
         routes += room.ROUTES
     if demo is not None:
         routes += demo.routes()

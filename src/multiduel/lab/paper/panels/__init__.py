@@ -1,8 +1,9 @@
-"""The experiments that come with the package, a TOML file each: the paper's ten panels, and the readings.
+"""The experiments that come with the package, a TOML file each: the paper's ten panels, and further ones.
 
-A panel is known by its experiment's name, a contender by its id. Panels on rankers take the MSLR matrix from the folder of
-data; where there is none, rankers of a generated corpus are handed to them, every title says so, and readings on them are left
-out.
+Further experiments vary what the paper leaves open (interpretations), one choice at a time or several jointly, and go on to
+longer horizons. A panel is known by its experiment's name, a contender by its id. Panels on rankers take the MSLR matrix from
+the folder of data; where there is none, rankers of a generated corpus are handed to them, every title says so, and no further
+experiments are played on them.
 """
 
 from __future__ import annotations
@@ -20,13 +21,21 @@ from multiduel.problems import Problem
 FOLDER = Path(__file__).parent
 TWO = tuple(f"two-dueling-{letter}" for letter in "abcdef")
 MULTI = tuple(f"multi-dueling-{letter}" for letter in "abcd")
-ALPHA_READINGS = ("reading-alpha-linear", "reading-alpha-logit")
-MULTI_READINGS = tuple(f"reading-multi-rucb{kind}-{m}" for kind in ("", "-rankers") for m in (8, 16))
-SLATE_SIZES = ("reading-slate-sizes", "reading-slate-sizes-rankers")
-LONG = ("reading-long", "reading-longer")
-THEORY = ("reading-theory-doubler-bai", "reading-theory-multi-rucb")
-# Those with figures of their own first: they are drawn while the others are played.
-READINGS = (*SLATE_SIZES, *THEORY, *ALPHA_READINGS, "reading-doubler-bai", *LONG, *MULTI_READINGS)
+ALPHAS = ("interpretation-alpha-linear", "interpretation-alpha-logit")
+MULTI_VARIED = tuple(f"interpretation-multi-rucb{kind}-{m}" for kind in ("", "-rankers") for m in (8, 16))
+INTERPRETATIONS = (*ALPHAS, "interpretation-doubler-bai", *MULTI_VARIED)
+SLATE_SIZES = ("slate-sizes", "slate-sizes-rankers")
+LONG = ("long-10-7", "long-10-8")
+THEORY = ("theory-doubler-bai", "theory-multi-rucb")
+JOINT = tuple(f"joint-{name}" for name in (*TWO, *MULTI))
+# Those with figures of their own first: they are drawn while the others are played, and these take runs from them.
+FURTHER = (*SLATE_SIZES, *THEORY, *JOINT, *INTERPRETATIONS, *LONG)
+# The experiments that vary contenders of a panel, on its problem and with its slates.
+VARIED_IN: dict[str, tuple[str, ...]] = {
+    "two-dueling-a": ("interpretation-alpha-linear", "interpretation-doubler-bai"),
+    "two-dueling-c": ("interpretation-alpha-logit",),
+    **{panel: (varied,) for panel, varied in zip(MULTI, MULTI_VARIED, strict=True)},
+}
 STAND_IN = {"kind": "given", "source": "multiduel.lab.paper.stand_in"}
 
 
@@ -36,9 +45,9 @@ def shipped() -> dict[str, Path]:
 
 
 def load_all(*, quick: bool = False, mslr: str | None = None) -> list[Experiment]:
-    """The paper's ten panels, then the readings; ``mslr`` is another file with the matrix of the panels on rankers."""
+    """The paper's ten panels, then the further experiments; ``mslr`` is another file with the matrix of the panels on rankers."""
     loaded = []
-    for name in (*TWO, *MULTI, *READINGS):
+    for name in (*TWO, *MULTI, *FURTHER):
         experiment = experiments.load(shipped()[name])
         if mslr is not None and on_rankers(experiment):
             experiment = dataclasses.replace(experiment, problem={**experiment.problem, "file": mslr})
@@ -56,8 +65,8 @@ def with_problem(experiment: Experiment, data: Path | None) -> tuple[Experiment,
 
 
 def worth_playing(experiment: Experiment, data: Path | None) -> bool:
-    """Not so readings on generated rankers: they count towards nothing."""
-    return experiment.name not in READINGS or not on_rankers(experiment) or problem_tables.data_folder(data) is not None
+    """Not so further experiments on generated rankers: they count towards nothing."""
+    return experiment.name not in FURTHER or not on_rankers(experiment) or problem_tables.data_folder(data) is not None
 
 
 def on_rankers(experiment: Experiment) -> bool:

@@ -10,7 +10,9 @@ async function fetchBoard() {
   waiting = null;
   last = Date.now();
   try {
-    const answer = await fetch(`${location.pathname}?fragment=1`);
+    const here = new URL(location);
+    here.searchParams.set("fragment", "1");
+    const answer = await fetch(here);
     if (!answer.ok) return;
     const open = [...board.querySelectorAll("details")].map((one) => one.open);
     const before = board.querySelector("#sentence")?.textContent;

@@ -4,16 +4,20 @@ import { drag } from "./drag.js";
 
 const here = document.getElementById("question");
 const said = document.getElementById("said");
+const toast = document.getElementById("toast");
 const banner = document.getElementById("banner");
+const zoomed = document.getElementById("zoomed");
 const sender = new Sender(here.dataset.arena, here.dataset.token, (words) => {
   banner.hidden = !words;
   banner.textContent = words;
 });
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const ORDER = ["", "1st", "2nd", "3rd"];
+const SEEN_FOR = 5000; // milliseconds that a toast stays
 const nth = (n) => ORDER[n] ?? `${n}th`;
 let ranking = null;
 let busy = false;
+let fading = null;
 
 const form = () => here.querySelector("form.question");
 const two = () => ranking?.places === 2;
@@ -22,6 +26,8 @@ function begin() {
   const question = form();
   ranking = question?.dataset.question === "rank" ? new Ranking(Number(question.dataset.places)) : null;
   question?.setAttribute("novalidate", "");
+  const before = question?.dataset.ballot ? JSON.parse(question.dataset.ballot) : null;
+  if (ranking && before?.rank) ranking.ballot = before;
   if (ranking) draw();
   if (here.querySelector("[data-waits]")) setTimeout(() => location.reload(), 8000);
 }
@@ -32,77 +38,60 @@ function draw(focus = null) {
   for (const button of here.querySelectorAll("[data-pick]")) {
     const position = Number(button.dataset.pick);
     const place = ranking.placeOf(position);
-    const level = place && ranking.groups[ranking.groupOf(position)].length > 1;
-    button.setAttribute("aria-pressed", String(place > 0 && (!two() || (place === 1 && !level))));
-    button.querySelector(".place").textContent = !place ? (two() ? "choose" : "place it")
-      : level ? (two() ? "level" : `${nth(place)}, level`) : two() ? (place === 1 ? "better" : "") : nth(place);
-    button.closest(".option").classList.toggle("first", place === 1 && !level);
+    const tied = place && ranking.slots[place - 1].length > 1;
+    button.setAttribute("aria-pressed", String(place > 0 && (!two() || (place === 1 && !tied))));
+    button.querySelector(".place").textContent = !place ? (two() ? "Choose" : "Tap to rank")
+      : tied ? (two() ? "Tie" : `${nth(place)}, tie`) : two() ? (place === 1 ? "Better" : "") : nth(place);
+    button.closest(".option").classList.toggle("first", place === 1 && !tied);
   }
   const slots = here.querySelector(".slots");
-  slots.replaceChildren();
-  ranking.groups.forEach((group, index) => slots.append(gap(index), slot(group, index)));
-  slots.append(gap(ranking.groups.length));
-  const rest = ranking.rest;
-  if (rest.length) {
-    const box = document.createElement("div");
-    box.className = "slot rest";
-    box.dataset.rest = "1";
-    box.append(label(ranking.groups.length ? "not placed" : "drag, or press 1, 2 … in your order"), ...rest.map(chip));
-    slots.append(box);
-  }
-  here.querySelector(".hint").textContent = ranking.ballot && rest.length
-    ? "Those not placed are not compared with the others." : "";
-  const vote = here.querySelector("[data-do=vote]");
-  vote.setAttribute("aria-disabled", String(!ranking.ballot));
-  if (focus !== null) slots.querySelector(`[data-chip="${focus}"]`)?.focus();
-}
-
-function gap(index) {
-  const made = document.createElement("div");
-  made.className = "gap";
-  made.dataset.gap = index;
-  return made;
+  slots.replaceChildren(...ranking.slots.map(slot));
+  const rest = ranking.rest.length;
+  here.querySelector(".hint").textContent = ranking.ballot && rest ? "Options without a place are not compared." : "";
+  here.querySelector("[data-do=vote]").setAttribute("aria-disabled", String(!ranking.ballot));
+  if (focus !== null) (slots.querySelector(`[data-chip="${focus}"]`) ?? here.querySelector(`[data-pick="${focus}"]`))?.focus();
 }
 
 function slot(group, index) {
   const made = document.createElement("div");
-  made.className = "slot";
-  made.dataset.group = index;
-  made.append(label(nth(ranking.placeOf(group[0]))), ...group.map(chip));
-  return made;
-}
-
-function label(words) {
-  const made = document.createElement("span");
-  made.className = "nth";
-  made.textContent = words;
+  made.className = group.length ? "slot" : "slot empty";
+  made.dataset.slot = index;
+  const label = document.createElement("span");
+  label.className = "nth";
+  label.textContent = nth(index + 1);
+  made.append(label, ...group.map(chip));
   return made;
 }
 
 function chip(position) {
   const made = document.createElement("button");
-  const place = ranking.placeOf(position);
   made.type = "button";
   made.className = "chip";
-  made.dataset.chip = position;
-  made.textContent = LETTERS[position];
-  made.setAttribute("aria-label", `${LETTERS[position]}, ${place ? nth(place) : "not placed"}`);
+  made.dataset.chip = made.dataset.drag = position;
+  made.textContent = made.dataset.letter = LETTERS[position];
+  made.setAttribute("aria-label", `${LETTERS[position]}, ${nth(ranking.placeOf(position))}`);
   return made;
 }
 
 function change(how, position = null) {
   how();
   draw(position);
-  const words = ranking.groups.map((group) => `${nth(ranking.placeOf(group[0]))} ${group.map((p) => LETTERS[p]).join(" and ")}`);
+  const words = ranking.slots.flatMap((group, k) => (group.length ? [`${nth(k + 1)} ${group.map((p) => LETTERS[p]).join(" and ")}`] : []));
   said.textContent = words.join(", ") || "Nothing placed.";
 }
 
 function toggle(position) {
   if (two()) {
-    ranking.groups = [];
+    ranking = new Ranking(2);
     ranking.add(position);
   } else if (ranking.placeOf(position)) ranking.remove(position);
   else ranking.add(position);
+}
+
+function choose(position) {
+  if (ranking) return change(() => toggle(position));
+  form().querySelectorAll("input[type=radio]")[position].checked = true;
+  said.textContent = `${LETTERS[position]} is chosen.`;
 }
 
 // ---- voting
@@ -117,7 +106,7 @@ function ballot() {
 async function vote(what) {
   if (!what) {
     said.textContent = "";
-    here.querySelector(".hint")?.replaceChildren(two() || !ranking ? "Choose one first." : "Place two at least.");
+    here.querySelector(".hint").textContent = two() || !ranking ? "Choose one first." : "Place two at least.";
     return;
   }
   await go({ path: `tickets/${form().dataset.ticket}`, body: { ballot: what } });
@@ -139,9 +128,17 @@ async function go(what) {
   if (answer.html !== undefined) await show(answer);
   here.classList.remove("busy");
   busy = false;
-  said.textContent = answer.said ?? "";
+  said.textContent = "";
+  pop(answer.said ?? "");
   banner.hidden = !trouble;
   banner.textContent = trouble;
+}
+
+function pop(words) {
+  clearTimeout(fading);
+  toast.textContent = words;
+  toast.classList.toggle("seen", Boolean(words));
+  fading = setTimeout(() => toast.classList.remove("seen"), SEEN_FOR);
 }
 
 // The next question, with its pictures already there.
@@ -166,25 +163,42 @@ async function show(answer) {
 here.addEventListener("submit", (event) => event.preventDefault());
 
 here.addEventListener("click", (event) => {
-  const pick = event.target.closest("[data-pick]");
-  if (pick && ranking) return change(() => toggle(Number(pick.dataset.pick)));
+  const zoom = event.target.closest("[data-zoom]");
+  if (zoom) return enlarge(zoom);
   const act = event.target.closest("[data-do]");
   if (!act || busy) return;
   event.preventDefault();
-  ({ vote: () => vote(ballot()), skip: () => vote({ skip: true }), undo, level: () => change(() => ranking.levelAll()) })[act.dataset.do]();
+  ({ vote: () => vote(ballot()), skip: () => vote({ skip: true }), undo, tie: () => change(() => ranking.tieAll()) })[act.dataset.do]();
 });
 
+// How a drop on a slot is meant: between two, or as a tie with those that are there.
+function meant(position, slot, event) {
+  if (!ranking.slots[Number(slot.dataset.slot)].some((p) => p !== position)) return "put";
+  const box = slot.getBoundingClientRect();
+  const share = (event.clientX - box.left) / box.width;
+  return share < 0.3 ? "before" : share > 0.7 ? "after" : "tie";
+}
+
 drag(here, {
-  tap: (position) => change(() => toggle(position), position),
-  drop: (position, target) => change(() => {
-    if (target.gap !== undefined) ranking.insert(position, Number(target.gap));
-    else if (target.group !== undefined) ranking.level(position, ranking.groups[Number(target.group)].find((p) => p !== position) ?? position);
-    else if (target.rest !== undefined) ranking.remove(position);
-  }, position),
+  can: () => ranking !== null && !two() && !busy,
+  tap: (position, isChip) => (isChip ? change(() => toggle(position), position) : choose(position)),
+  drop: (position, target, event, isChip) => {
+    if (target.dataset.slot === undefined) return isChip && change(() => ranking.remove(position));
+    const at = Number(target.dataset.slot);
+    const how = meant(position, target, event);
+    change(() => {
+      if (how === "put" || how === "tie") ranking.put(position, at);
+      else ranking.insert(position, how === "before" ? at : at + 1);
+    }, position);
+  },
+  mark: (over, event, position) => {
+    for (const one of here.querySelectorAll(".over")) one.classList.remove("over", "before", "after", "tie", "put");
+    if (over?.dataset.slot !== undefined) over.classList.add("over", meant(position, over, event));
+  },
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || busy) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || busy || zoomed.open) return;
   const typing = event.target.closest("input:not([type=radio]), textarea, select, audio");
   if (typing) return;
   const on = event.target.closest("[data-chip]");
@@ -195,20 +209,17 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     const position = Number(on.dataset.chip);
     return change(() => {
-      if (key === "=") ranking.levelWithBefore(position);
+      if (key === "=") ranking.tieWithBefore(position);
       else if (key === "delete" || key === "backspace") ranking.remove(position);
       else ranking.move(position, key === "arrowleft" || key === "arrowup" ? -1 : 1);
     }, position);
   }
   if (/^[1-9]$/.test(key) && Number(key) <= Number(form().dataset.places)) {
     event.preventDefault();
-    const position = Number(key) - 1;
-    if (ranking) return change(() => toggle(position));
-    form().querySelectorAll("input[type=radio]")[position].checked = true;
-    said.textContent = `${LETTERS[position]} is chosen.`;
+    choose(Number(key) - 1);
   } else if (key === "=" && ranking) {
     event.preventDefault();
-    change(() => ranking.levelAll());
+    change(() => ranking.tieAll());
   } else if (key === "s") {
     event.preventDefault();
     vote({ skip: true });
@@ -217,6 +228,25 @@ document.addEventListener("keydown", (event) => {
     vote(ballot());
   }
 });
+
+// ---- pictures and sounds
+
+function enlarge(button) {
+  const picture = button.closest(".option").querySelector("img");
+  zoomed.querySelector("img").src = picture.src;
+  zoomed.querySelector("img").alt = picture.alt;
+  zoomed.showModal();
+}
+
+zoomed.addEventListener("click", () => zoomed.close());
+
+here.addEventListener("play", (event) => {
+  for (const other of here.querySelectorAll("audio")) if (other !== event.target) other.pause();
+}, { capture: true });
+
+here.addEventListener("ended", (event) => {
+  event.target.closest(".option").querySelector(".heard").hidden = false;
+}, { capture: true });
 
 begin();
 here.dataset.ready = "1";

@@ -1,0 +1,131 @@
+"""docs/contexts.md: contexts.template.md, filled with what contexts.py measured."""
+
+from __future__ import annotations
+
+import math
+
+NAMES = {"linear-self-sparring": "LinearSelfSparring", "colstim": "CoLSTIM", "max-pair-ucb": "MaxPairUCB", "max-in-p": "MaxInP"}
+
+
+def write(store, template, path):
+    text = template
+    for name, make in {"grid": grid, "speed": speed, "numpy": numpy, "estimators": estimators, "slates": slates}.items():
+        of = {"speed": "grid"}.get(name, name)
+        text = text.replace(f"@@{name}@@", make(store[of]["rows"]))
+    text = text.replace("@@public@@", public(store["public"]["rows"], store["their_code"]["rows"])).replace(
+        "@@lies@@", lies(store["lies"]["rows"])
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def table(heading, rows, words=1):
+    """Markdown; all but the first columns to the right."""
+    aligned = "|".join("---" if k < words else "--:" for k in range(len(heading)))
+    return "\n".join([f"| {' | '.join(heading)} |", f"|{aligned}|", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def found(row, what="mean"):
+    mean, error = (row["mean"][-1], row["error"][-1]) if what == "mean" else (row["weak"], row["weak_error"])
+    return f"{mean:,.0f} ±{1.96 * error:,.0f}"
+
+
+def settings(rows):
+    return list(dict.fromkeys((row["dimension"], row["n_arms"]) for row in rows))
+
+
+def columns(rows):
+    return list(dict.fromkeys((row["policy"], row["slate_size"]) for row in rows))
+
+
+def title(policy, m):
+    return f"{NAMES.get(policy, policy)}{f', m = {m}' if policy == 'linear-self-sparring' else ''}"
+
+
+def cells(rows, show):
+    at = {(row["dimension"], row["n_arms"], row["policy"], row["slate_size"]): row for row in rows}
+    return [[f"{d}, {K}", *(show(at[d, K, *column]) for column in columns(rows))] for d, K in settings(rows)]
+
+
+def grid(rows):
+    return table(["d, K", *(title(*column) for column in columns(rows))], cells(rows, found))
+
+
+def speed(rows):
+    shown = cells(rows, lambda row: f"{row['nanoseconds'] / 1000:.2f}")
+    return table(["d, K", *(title(*column) for column in columns(rows))], shown)
+
+
+def z(one, other):
+    return (one["mean"][-1] - other["mean"][-1]) / math.hypot(one["error"][-1], other["error"][-1])
+
+
+def numpy(rows):
+    lines = [
+        [
+            f"{row['dimension']}, {row['n_arms']}",
+            found(row["ours"]),
+            found(row["numpy"]),
+            f"{z(row['ours'], row['numpy']):+.1f}",
+            f"{row['ours']['nanoseconds'] / 1000:.2f}",
+            f"{row['numpy']['nanoseconds'] / 1000:.1f}",
+            f"{row['numpy']['nanoseconds'] / row['ours']['nanoseconds']:.0f}",
+        ]
+        for row in rows
+    ]
+    return table(["d, K", "multiduel", "NumPy", "standard errors apart", "us a round", "us, NumPy", "times faster"], lines)
+
+
+def estimators(rows):
+    lines = []
+    for first in range(0, len(rows), 3):
+        online, exact, gram = rows[first : first + 3]
+        share = online["mean"][-1] / exact["mean"][-1] - 1.0
+        error = math.hypot(online["error"][-1] / online["mean"][-1], exact["error"][-1] / exact["mean"][-1])
+        lines.append(
+            [
+                NAMES[online["policy"]],
+                f"{online['dimension']}, {online['n_arms']}",
+                f"{online['horizon']:,}",
+                *(found(row) for row in (online, exact, gram)),
+                f"{share:+.0%} ±{1.96 * error:.0%}",
+                f"{exact['nanoseconds'] / online['nanoseconds']:.0f}",
+            ]
+        )
+    heading = ["policy", "d, K", "T", "online", "exact", "gram", "online against exact", "exact costs, times"]
+    return table(heading, lines)
+
+
+def slates(rows):
+    lines = []
+    for first in range(0, len(rows), 2):
+        pl, pairs = rows[first : first + 2]
+        if pl["slate_size"] > 2:
+            world = [pl["world"], str(pl["slate_size"])]
+            lines.append([*world, found(pl), found(pairs), found(pl, "weak"), found(pairs, "weak")])
+    two = next(row for row in rows if row["slate_size"] == 2 and row["world"] == "rankings")
+    lines.insert(0, ["either", "2", *[found(two)] * 2, *[found(two, "weak")] * 2])
+    heading = ["judges give", "m", "average, read as a ranking", "average, as pairs", "weak, read as a ranking", "weak, as pairs"]
+    return table(heading, lines)
+
+
+def outcome(row, theirs):
+    """What their code gave, and whether ours agrees with it: within three standard errors of the difference."""
+    if theirs is None:
+        return ["", "", ""]
+    return [found(theirs), f"{z(row, theirs):+.1f}", "reproduces" if abs(z(row, theirs)) < 3.0 else "does not reproduce"]
+
+
+def public(rows, theirs):
+    by_label = {row["label"]: row for row in theirs}
+    heading = ["policy", "regret", "their code's regret", "standard errors apart", "outcome"]
+    return table(heading, [[row["label"], found(row), *outcome(row, by_label.get(row["label"]))] for row in rows])
+
+
+def lies(rows):
+    kinds = list(dict.fromkeys((row["policy"], row["prepared"]) for row in rows))
+    names = [f"RCDB, C = {C:.0f}" if C else "MaxPairUCB" for _, C in kinds]
+    lines = []
+    for false in dict.fromkeys(row["false"] for row in rows):
+        at = {(row["policy"], row["prepared"]): row for row in rows if row["false"] == false}
+        lines.append([f"{false:,}", *(found(at[kind]) for kind in kinds)])
+    return table(["false answers", *names], lines)

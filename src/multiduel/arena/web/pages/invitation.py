@@ -1,0 +1,74 @@
+"""What a rater is told before the first question: what it is about, how long it takes, and whether votes are still wanted."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from itertools import islice
+
+from markupsafe import Markup
+
+from multiduel.arena.domain.events import time_of
+from multiduel.arena.domain.records import TicketRecord
+from multiduel.arena.domain.state import State
+from multiduel.arena.web.context import AppContext
+from multiduel.arena.web.pages.contents import safe_markdown
+from multiduel.arena.web.pages.render import plural
+
+LETTERS_PER_SECOND = 17.0  # of a reader
+SECONDS = {"image": 4.0, "audio": 15.0, "url": 20.0}  # to take in one, before there are votes to know better
+DECIDING = 5.0  # seconds
+ENOUGH, LOOKED_AT = 20, 100  # votes from which the time of one is known, and the latest that are looked at
+OVER = {
+    "created": "This comparison is not open yet. Please come back later.",
+    "paused": "This comparison is paused. Please come back later.",
+    "closed": "This comparison is closed: no more votes are taken.",
+}
+SETTLED = "This comparison has a result: no more votes are needed."
+
+
+@dataclass(frozen=True)
+class Invitation:
+    name: str
+    instructions: Markup
+    effort: str  # how many questions and minutes
+    over: str  # why no votes are wanted now; empty if they are
+
+
+def invitation(app_context: AppContext, arena: str) -> Invitation:
+    with app_context.service.look(arena) as state:
+        name, settings = state.name, state.settings
+        over = OVER.get(state.status, SETTLED if state.settled() and not settings.go_on else "")
+        seconds = _median_seconds(state) or _reading_seconds(state)
+    instructions = safe_markdown(settings.instructions) if settings.instructions else Markup("")
+    return Invitation(name, instructions, effort(settings.goal or settings.limit, seconds), over)
+
+
+def effort(questions: int | None, seconds: float) -> str:
+    """
+    >>> effort(20, 24.0), effort(1, 9.0), effort(None, 24.0)
+    ('About 20 questions, 8 minutes', 'About 1 question, 1 minute', 'About 24 seconds a question, as many as you like')
+    """
+    if questions is None:
+        return f"About {plural(max(1, round(seconds)), 'second')} a question, as many as you like"
+    return f"About {plural(questions, 'question')}, {plural(max(1, round(questions * seconds / 60)), 'minute')}"
+
+
+def _median_seconds(state: State) -> float | None:
+    """From question to vote, of the latest votes; None before there are enough. It says nothing of what anyone voted."""
+    waits = (_seconds(ticket) for ticket in islice(reversed(state.tickets.values()), 3 * LOOKED_AT))
+    known = list(islice((one for one in waits if one is not None), LOOKED_AT))
+    return statistics.median(known) if len(known) >= ENOUGH else None
+
+
+def _seconds(ticket: TicketRecord) -> float | None:
+    if ticket.vote is None or ticket.expires is None or ticket.vote.late or ticket.issued > ticket.vote.at:
+        return None
+    return (time_of(ticket.vote.at) - time_of(ticket.issued)).total_seconds()
+
+
+def _reading_seconds(state: State) -> float:
+    """From the contents: what it takes to read them, on average, and to decide."""
+    contents = [content for option in state.options for content in option.contents]
+    each = [SECONDS.get(content["kind"], content["size"] / LETTERS_PER_SECOND) for content in contents]
+    return DECIDING + min(state.settings.slate_size, len(state.options)) * statistics.fmean(each)

@@ -1,0 +1,104 @@
+"""Mistakes that can be seen without running a plug-in policy: a sentence with file and line, with the compiler and without."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+import multiduel as md
+from multiduel.engine.registry import registry
+from multiduel.engine.registry.plugin_mistakes import CHOICES, DRAWS
+from multiduel.kernels.compiler.explain import FULL, explained
+
+ROOT = Path(__file__).parents[3]
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SKELETON = re.search(r"<!-- skeleton: policy -->\n```python[^\n]*\n(.*?)^```$", CONTRIBUTING, re.M | re.S)[1]
+TWO = "'ask' must return two numbers: how many arms, and for how many rounds, such as 'return 2, 1'."
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    yield
+    registry.POLICIES.pop("epsilon-greedy", None)
+
+
+def own(folder, old, new):
+    assert old in SKELETON
+    file = folder / "own.py"
+    file.write_text(SKELETON.replace(old, new))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("return most_winning(state.W)", "most_winning(state.W)", "'recommend' must return an arm. It returns nothing."),
+        ("return most_winning(state.W)", "return", "'recommend' must return an arm. It returns nothing."),
+        ("return most_winning(state.W)", "return None", "'recommend' must return an arm. It returns nothing."),
+        ("    return 1, 1", "    return 1", TWO),
+        ("    return 1, 1", "    return state.seen[0]", TWO),
+        ("    return 1, 1", "    return 1, 1, 1", TWO),
+        ("    return 1, 1", "    return", TWO),
+        ("won = 0.0", "won = sum(W[i, j] for j in range(2))", "a generator expression cannot be compiled. Write a loop."),
+        ("slate[0] = argmax(state.s, rng)", "slate[0] = 2.7", "a slate holds arms, which are whole numbers. Got 2.7."),
+        ("uniform(rng)", "np.random.random()", "randomness comes from 'rng', not from NumPy: uniform(rng), below(rng, n)."),
+        ("argmax(state.s, rng)", "argmax(rng, state.s)", "the arguments of 'argmax' are argmax(values, rng), in this order."),
+        ("uniform(rng)", "beta(1.0, rng, 2.0)", "the arguments of 'beta' are beta(rng, a, b), in this order."),
+    ],
+)
+def test_a_mistake_is_refused_with_file_and_line(tmp_path, old, new, words):
+    file = own(tmp_path, old, new)
+    line = next(k for k, text in enumerate(file.read_text().splitlines(), 1) if text != (SKELETON.splitlines() + [""] * 9)[k - 1])
+    with pytest.raises(md.BadInput) as refused:
+        md.make(f"{file}:SPEC", n_arms=4)
+    at = line - 1 if new == "most_winning(state.W)" else line  # a function without a return: where it begins
+    assert str(refused.value) == f"'{file}', line {at}: {words}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return np.zeros", "return np.zeros"),
+        ("    return 1, 1", "    pair = (1, 1)\n    return pair"),
+        ("pool = state.pool", "pool = state.pool  # np.random in a comment"),
+        ('"seen": validity.flags(state.seen)', '"seen": [validity.flags(x) for x in (state.seen,)][0]'),
+    ],
+)
+def test_what_is_right_is_not_refused(tmp_path, old, new):
+    file = own(tmp_path, old, new) if old in SKELETON else own(tmp_path, "K arms", "K arms")
+    assert md.make(f"{file}:SPEC", n_arms=4).ask().round == 1
+
+
+def test_a_file_that_was_mended_is_taken(tmp_path):
+    file = own(tmp_path, "argmax(state.s, rng)", "argmax(rng, state.s)")
+    with pytest.raises(md.BadInput, match="in this order"):
+        md.make(f"{file}:SPEC", n_arms=4)
+    time.sleep(0.02)
+    file.write_text(SKELETON)
+    assert md.make(f"{file}:SPEC", n_arms=4).ask().round == 1
+
+
+def test_the_order_of_arguments_is_that_of_the_helpers():
+    import inspect
+
+    for name, order in (DRAWS | CHOICES).items():
+        helper = getattr(md.authoring, name)
+        assert ", ".join(inspect.signature(getattr(helper, "py_func", helper)).parameters) == order
+
+
+def test_our_own_policies_have_none_of_these_mistakes():
+    from multiduel.engine.registry.plugin_mistakes import _mistake
+
+    for file in sorted((ROOT / "src/multiduel/policies").rglob("*.py")):
+        assert _mistake(str(file), 0) is None
+
+
+def test_all_that_the_compiler_said_has_no_escape_codes(tmp_path, monkeypatch):
+    monkeypatch.setenv(FULL, "1")
+    file = tmp_path / "own.py"
+    file.write_text("x = 1\n")
+    said = str(explained(RuntimeError("\x1b[1m\x1b[1mNo implementation\x1b[0m of \x1b[31m'x'\x1b[0m"), [file]))
+    assert "\x1b" not in said and "No implementation of 'x'" in said

@@ -1,0 +1,43 @@
+"""Intervals of standings hold while one looks, by simulation, and a broken promise would be noticed.
+
+Every setting, a thousand experiments each, is measured by benchmarks/standings_coverage.py; docs/standings.md has it.
+"""
+
+import math
+import sys
+
+import numpy as np
+import standings_trials as trials  # of benchmarks/
+from standings_coverage import plain_mean
+
+module = sys.modules["multiduel.inference.standings"]
+
+
+def missed(setting, experiments):
+    return sum(bool(trials.outcome(setting, seed)["missed"]) for seed in range(experiments))
+
+
+ADAPTIVE = trials.Setting(20, 2, "due-duel", "alike", 2500)
+
+
+def test_intervals_hold_while_one_looks_and_slates_are_chosen():
+    assert missed(ADAPTIVE, 100) <= 5 + 3 * math.sqrt(100 * 0.05 * 0.95)
+    assert missed(trials.Setting(10, 4, "due-duel", "alike", 1500), 60) <= 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
+
+
+def test_a_zero_at_the_plain_mean_would_be_noticed():
+    with plain_mean():
+        assert missed(ADAPTIVE, 100) > 5 + 3 * math.sqrt(100 * 0.05 * 0.95)
+
+
+def test_intervals_hold_for_raters_with_tastes_and_would_not_by_answer():
+    by_rater = trials.Setting(10, 4, "due-duel", "alike", 1500, raters="panel", by="rater")
+    assert missed(by_rater, 60) <= 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
+    assert missed(by_rater._replace(by="answer"), 60) > 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
+
+
+def test_the_usual_interval_would_be_noticed(monkeypatch):
+    from statistics import NormalDist
+
+    monkeypatch.setattr(module, "at_all_times", lambda n, error: np.full(np.shape(n), NormalDist().inv_cdf(1.0 - error / 2.0)))
+    assert missed(trials.Setting(10, 4, "due-duel", "alike", 1500), 60) > 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
