@@ -194,11 +194,11 @@ class Facts:
     quarantined: tuple[str, ...]
     raters: int
     tickets: int
-    result: str
-    whom: str
-    about: str
-    exactly: str
-    kinds: tuple[KindLine, ...]
+    result: str = ""  # the sentence without excluded votes
+    whom: str = ""
+    about: str = ""
+    exactly: str = ""
+    kinds: tuple[KindLine, ...] = ()
 
 
 def facts(state: State, part: Part | None = None) -> Facts:
@@ -265,7 +265,7 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         verdict.kind,
         verdict.settled,
         known.sentence,
-        known.result,
+        known.result or sentence(verdict, known.settings.question, final=known.status == "closed"),
         None if verdict.winner is None else ids[verdict.winner],
         tuple(ids[k] for k in verdict.still_in),
         tuple(ids[k] for k in verdict.out),
