@@ -72,6 +72,7 @@ figures: $(READY)
 	$(BIN)/python benchmarks/rankers_quality.py page
 	$(BIN)/python benchmarks/due_duel.py tables
 	$(BIN)/python benchmarks/arena.py page
+	$(BIN)/python benchmarks/judges.py page
 
 release: $(READY) lint docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[release]'

@@ -58,6 +58,7 @@ def test_readme_is_a_front_door():
         ("rankers_quality", "page", "rankers"),
         ("due_duel", "tables", "due-duel"),
         ("arena", "page", "arena"),
+        ("judges", "page", "judges"),
         ("batches", "page", "votes"),
         ("votes", "page", "votes"),
         ("llmfao", "page", "guides/leaderboard"),

@@ -236,6 +236,8 @@ def check_options(words: list[str]) -> None:
     rest = words[1:]
     while rest and rest[0] in getattr(command, "commands", {}):
         command = command.commands[rest.pop(0)]
+    if getattr(command, "default", None) is not None and rest and not rest[0].startswith("--"):
+        command = command.commands[command.default]  # 'judge OPTIONS' is 'judge run OPTIONS'
     known = {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)} | {"--help"}
     for word in rest:
         assert not word.startswith("--") or word.partition("=")[0] in known, f"{shlex.join(words)}: there is no {word}."

@@ -27,6 +27,7 @@ _HOMES = {
     "multiduel.engine.registry.suggest": ("Suggestion", "suggest"),
     "multiduel.engine.registry.estimates": ("estimate",),
     "multiduel.engine.simulation.rankings": ("Rankings",),
+    "multiduel.arena.judges.judging": ("Judged", "judge"),
     "multiduel.engine.standings": ("Standings", "standings"),
     "multiduel.inference": ("Forecast", "Tally", "Verdict", "Votes", "forecast", "verdict"),
     "multiduel.inputs": ("BadInput",),
@@ -43,12 +44,12 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = ("authoring", "checks", "policies", "rankers", "theory")
 
 __all__ = [  # written out, because type checkers do not run code
-    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "NextSlates", "Outcome", "Policy", "Problem", "Rankings",
-    "Result", "Results", "Slate", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__", "authoring", "best",
-    "bradley_terry", "catalogue", "checks", "context_arms", "contexts", "cyclic", "duels", "estimate", "forecast",
-    "from_matrix", "from_utilities", "instance", "make", "next_slates", "policies", "random_contexts", "random_tournament",
-    "random_utilities", "rankers", "ranking", "read_csv", "read_results", "read_votes", "register", "restore", "simulate",
-    "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
+    "BadInput", "ContextProblem", "EstimatedProblem", "Forecast", "Judged", "NextSlates", "Outcome", "Policy", "Problem",
+    "Rankings", "Result", "Results", "Slate", "Standings", "Suggestion", "Tally", "Verdict", "Votes", "__version__",
+    "authoring", "best", "bradley_terry", "catalogue", "checks", "context_arms", "contexts", "cyclic", "duels", "estimate",
+    "forecast", "from_matrix", "from_utilities", "instance", "judge", "make", "next_slates", "policies", "random_contexts",
+    "random_tournament", "random_utilities", "rankers", "ranking", "read_csv", "read_results", "read_votes", "register",
+    "restore", "simulate", "standings", "suggest", "synthetic", "theory", "tie", "verdict", "worst",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from multiduel import policies as policies
     from multiduel import rankers as rankers
     from multiduel import theory as theory
+    from multiduel.arena.judges.judging import Judged, judge
     from multiduel.engine.registry.catalogue import catalogue
     from multiduel.engine.registry.estimates import estimate
     from multiduel.engine.registry.registry import register

@@ -93,8 +93,10 @@ def running(db: str | Path, clock: Any = None) -> Iterator[Service]:
 def an_arena(service: Service, n: int = 4, *, raters: int = 2, contexts: int = 0, **settings: Any) -> tuple[str, list[str]]:
     """An open arena, and its raters."""
     questions = [f"question {c}" for c in range(contexts)]
+    shortlist = settings.pop("shortlist", None)
     words = {"seed": 7, "slate_size": 3} | settings
-    arena = service.do(Create("an arena", Settings(**words), options(n, contexts=max(1, contexts)), questions)).id
+    listed = options(n, contexts=max(1, contexts))
+    arena = service.do(Create("an arena", Settings(**words), listed, questions, shortlist=shortlist)).id
     service.do(Open(arena))
     return arena, [service.do(AdmitRater(arena, f"rater {k}")) for k in range(raters)]
 

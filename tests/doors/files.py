@@ -6,6 +6,8 @@ import copy
 import csv
 import json
 import secrets
+import sqlite3
+import sys
 import types
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -259,6 +261,40 @@ def votes_and_options(folder: Path, name: str) -> None:
     command("arena", "create", "new", "--options", folder / "file.csv", "--db", folder / "votes.db")
 
 
+def honest_judge(question: Any) -> int:
+    """A judge that a person gave; what else lies in the files must not become one."""
+    return 0
+
+
+def judges_files(folder: Path, name: str) -> None:
+    """A judge's address as the name, content or context of options, as a rater's label, and in the file of kept calls."""
+    for judge in (name, f"command:{sys.executable} trap_file.py", f"openai:{name}"):
+        rows = [{"name": "a", "content": "x", "context": "q"}, {"name": "b", "content": "y", "context": "q"}]
+        *_, whole = planted(rows, judge, keys=False)
+        for one in (
+            whole,
+            [row | {"name": f"{judge} {k}"} for k, row in enumerate(rows)],
+            [row | {"judge": judge} for row in rows],
+        ):
+            file, db = folder / "options.jsonl", folder / "judged.db"
+            file.write_text("\n".join(json.dumps(row) for row in one))
+            tried(md.judge, file, judge=honest_judge, file=db)
+            tried(md.judge, file, judge=honest_judge, file=db, instructions=judge)
+        with sqlite3.connect(folder / "judged.db.calls") as kept:
+            for table, column in (("calls", "judge"), ("judgements", "judge"), ("calls", "answer"), ("asks", "request")):
+                kept.execute(f"UPDATE {table} SET {column} = ?", (judge,))
+            kept.execute("UPDATE calls SET request = ?", (json.dumps({"judge": judge, "model": judge}),))
+        kept.close()
+        with serving(folder / "judged.db") as service:
+            arena = service.arenas()[0].id
+            tried(service.do, AdmitRater(arena, judge, kind="judge"))
+            tried(service.do, AdmitRater(arena, "x", kind=judge))
+        command("judge", "report", folder / "judged.db", "--page", folder / "page.html")
+        tried(md.judge, file, judge=honest_judge, file=db)
+        words = ("--shortlist", folder / "judged.db", "--db", folder / "new.db")
+        command("arena", "create", "new", "--options", file, *words)
+
+
 # ---- policies and results
 
 
@@ -454,6 +490,7 @@ FILES: dict[str, Callable[[Path, str], None]] = {
     "a journal: every read and command, the server's start": journals,
     "a snapshot of an arena": arena_snapshots,
     "files of votes and of options": votes_and_options,
+    "files of judges: options, arenas, kept calls": judges_files,
     "a snapshot of a policy": policy_snapshots,
     "a folder of results: report, cite, resume, play again": results_folders,
     "metadata of Parquet": parquet_parts,

@@ -127,6 +127,26 @@ TYPED: dict[str, Callable[[str], Any]] = {
 }
 
 
+def options_of_two() -> str:
+    Path("two.csv").write_text("name,content\na,x\nb,y\n")
+    return "two.csv"
+
+
+TYPED_JUDGES: dict[str, Callable[[str], Any]] = {
+    "multiduel judge --judge": lambda name: files.command("judge", options_of_two(), "--judge", name),
+    "multiduel arena judge --judge": lambda name: files.command("arena", "judge", "--judge", name, "--db", "typed.db"),
+    "md.judge": lambda name: md.judge({"a": "x", "b": "y"}, judge=name),
+}
+
+
+@pytest.mark.parametrize("door", TYPED_JUDGES)
+def test_judges_that_a_person_types_are_run(traps: Traps, door: str) -> None:
+    files.an_arena("typed.db")
+    for name in ("trap_file.py:SPEC", "trap_module:SPEC", f"command:{sys.executable} trap_file.py"):
+        files.tried(TYPED_JUDGES[door], name)
+        assert traps.sprung(), name
+
+
 @pytest.mark.parametrize("door", TYPED)
 def test_names_that_a_person_types_run_what_they_name(traps: Traps, tmp_path: Path, door: str) -> None:
     events, contents = files.a_log(tmp_path)

@@ -304,7 +304,18 @@ def a_log(folder: Path, seed: int, **settings: Any) -> tuple[list[Event], dict[s
     """A log with every kind of event, of this version."""
     clock = Clock()
     with running(folder / f"log{seed}.db", clock) as service:
-        arena, raters = an_arena(service, 3, raters=2, contexts=seed % 2 * 2, room=9, places=2, expires=60, **settings)
+        arena, raters = an_arena(
+            service,
+            3,
+            raters=2,
+            contexts=seed % 2 * 2,
+            room=9,
+            places=2,
+            expires=60,
+            shortlist={"by": "a judge", "of": 30, "first": 3},
+            **settings,
+        )
+        service.do(AdmitRater(arena, "a judge", kind="judge"))
         service.do(PrintTickets(arena, 2, "printed", rater=raters[0] if settings.get("unit") != "rater" else None))
         lively(service, arena, clock, random.Random(seed), 40, churn=0.4)
         service.do(Quarantine(arena, raters[0], "too quick"))

@@ -171,7 +171,7 @@ class Client:
         """
         return self._post(self._at(f"/options/{_quoted(option)}/retire"), {})
 
-    def admit(self, label: str, *, stratum: str | None = None, limit: int | None = None) -> Client:
+    def admit(self, label: str, *, stratum: str | None = None, limit: int | None = None, kind: str = "person") -> Client:
         """Add a rater.
 
         Parameters
@@ -182,13 +182,16 @@ class Client:
             The group that the rater belongs to.
         limit
             How many votes the rater may cast.
+        kind
+            "person", or "judge" for a model or a program.
 
         Returns
         -------
         Client
             Of the rater: its ``key`` is the rater's secret.
         """
-        return self.with_key(self._post(self._at("/raters"), {"label": label, "stratum": stratum, "limit": limit})["key"])
+        body = {"label": label, "stratum": stratum, "limit": limit, "kind": kind}
+        return self.with_key(self._post(self._at("/raters"), body)["key"])
 
     def new_link(self) -> str:
         """Make a key that anyone may ``join`` with."""
@@ -482,20 +485,22 @@ class Client:
         """
         return self.with_key(self._post(self._at("/join"), {"label": label})["key"])
 
-    def ask(self, *, stratum: str | None = None) -> Any:
+    def ask(self, *, stratum: str | None = None, request: str | None = None) -> Any:
         """Get the rater's next ticket.
 
         Parameters
         ----------
         stratum
             The group that the ticket is for.
+        request
+            An id of your own: the same one again brings the same ticket, also after a restart.
 
         Returns
         -------
         dict
             A ticket, or ``{"done": ..., "sentence": ...}``.
         """
-        return self._post(self._at("/tickets"), {"stratum": stratum})
+        return self._post(self._at("/tickets"), {"stratum": stratum} | ({} if request is None else {"request": request}))
 
     def content(self, ticket: Mapping[str, Any] | str, position: int) -> str | bytes:
         """Get what is shown at a position of a ticket.

@@ -128,6 +128,10 @@ def create(
     options: Annotated[Path, typer.Option(help="A .csv or .jsonl file: name, content, and if need be kind and context.")],
     db: Db = "arena.db",
     wait: Annotated[bool, typer.Option("--wait", help="Do not open it yet.")] = False,
+    shortlist: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where a judge's arena is kept: begin with the options that it leaves.")
+    ] = None,
+    first: Annotated[int, typer.Option(help="With --shortlist: those that may be among so many first ones.")] = 5,
 ) -> None:
     """Make an arena, open it, and show its keys."""
     from multiduel.arena.domain.commands import Create, Open
@@ -140,8 +144,15 @@ def create(
     parameters = setting("parameters").read(",".join(ctx.obj["parameters"] or ()))
     settings = Settings(**ctx.obj | {"policy": find(ctx.obj["policy"], "typed").name, "parameters": parameters})
     listed, contexts = read_options(options)
+    said = None
+    if shortlist is not None:
+        from multiduel.arena.judges.shortlists import keep, shortlist_of
+
+        with service_of(existing(str(shortlist))) as judged:
+            left = shortlist_of(judged, max(judged.arenas(), key=lambda row: row.created).id, first)
+        listed, said = keep(listed, left), left.said
     with service_of(db) as service:
-        made = service.do(Create(name, settings, listed, contexts, uuid.uuid4().hex))
+        made = service.do(Create(name, settings, listed, contexts, uuid.uuid4().hex, said))
         if not wait:
             service.do(Open(made.id))
         access = Access(service.journal.secrets)
@@ -150,6 +161,8 @@ def create(
         print(f"owner's key  {access.new_key('owner', arena=made.id)}")
         if raters == "open":
             print(f"link's key   {access.new_key('link', arena=made.id)}")
+        if said is not None:
+            print(service.board(made.id).about)
         print(f"{len(made.options)} options{contexts_too}; {'not open yet' if wait else 'open'}. Keys are shown once.")
         if raters == "secret":
             print("Nobody can vote yet: add people with 'arena raters --admit NAME', or make a shared link with 'arena link'.")
@@ -278,6 +291,9 @@ def board(
         print(json.dumps(finite(seen.to_json()), ensure_ascii=False))
         return
     print(seen.sentence)
+    for text in (seen.exactly, seen.about, *(f"What {line.kind} find: {line.sentence}" for line in seen.kinds)):
+        if text:
+            print(text)
     if not seen.settled:
         print(seen.forecast)
     if seen.margin_offer is not None:
@@ -311,6 +327,7 @@ def raters(
     quarantine: Annotated[str | None, typer.Option(metavar="RATER", help="Set all votes of this rater aside.")] = None,
     release: Annotated[str | None, typer.Option(metavar="RATER", help="Count them again.")] = None,
     reason: Annotated[str, typer.Option(help="Of a quarantine.")] = "",
+    kind: Annotated[str, typer.Option(help="Of those who are admitted: person, or judge for a program.")] = "person",
 ) -> None:
     """Raters: votes, agreement with the others, speed. Admit some, or set votes aside."""
     from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release
@@ -320,7 +337,7 @@ def raters(
         arena = found(service, named)
         access = Access(service.journal.secrets)
         for label in admit or ():
-            rater = service.do(AdmitRater(arena, label, stratum, request=uuid.uuid4().hex))
+            rater = service.do(AdmitRater(arena, label, stratum, request=uuid.uuid4().hex, kind=kind))
             print(f"{label}: {access.new_key('rater', arena=arena, rater=rater)}")
         if quarantine is not None:
             service.do(Quarantine(arena, _rater(service, arena, quarantine), reason))
@@ -328,13 +345,22 @@ def raters(
             service.do(Release(arena, _rater(service, arena, release)))
         if admit:
             return
-        lines = table("rater", "label", "stratum", "votes", "skipped", "late", "aside", "agreement", "median time", "")
+        lines = table(
+            "rater", "label", "stratum", "votes", "skipped", "late", "aside", "agreement", "median time", "first preferred", ""
+        )
         for one in service.raters(arena):
             agreement = "-" if one.agreement is None else f"{one.agreement:.0%} of {one.judgements:,}"
             speed = "-" if one.seconds is None else f"{one.seconds:.1f} s"
             counts = [f"{count:,}" for count in (one.votes, one.skipped, one.late, one.aside)]
             lines.add_row(
-                one.rater, one.label, one.stratum or "", *counts, agreement, speed, "quarantine" if one.quarantined else ""
+                one.rater,
+                f"{one.label} (judge)" if one.kind == "judge" else one.label,
+                one.stratum or "",
+                *counts,
+                agreement,
+                speed,
+                "-" if one.first is None else f"{one.first[0]:.0%} ({one.first[1]:.0%} to {one.first[2]:.0%})",
+                "quarantine" if one.quarantined else "",
             )
         console().print(lines)
 

@@ -15,7 +15,7 @@ from multiduel.arrays import Floats, Ints
 from multiduel.inference.votes import Votes
 from multiduel.inputs import BadInput, choice, names_of, shortened, whole
 
-UNITS = ("answer", "rater")
+UNITS = ("answer", "rater", "case")
 MOST_ARMS = 10_000  # tables of as many squared
 MOST_COUNT = 1e15  # up to here, sums of counts are exact
 
@@ -108,7 +108,8 @@ class Tally:
     """The answers so far, as counts. What is inferred from them needs no order, so that undoing an answer only changes counts.
 
     An answer counts at most 1 per pair. With ``unit="rater"`` only a rater's first judgement of a pair counts: then what is said
-    holds for people like these raters, and not only for these raters and how often each of them answered.
+    holds for people like these raters, and not only for these raters and how often each of them answered. With ``unit="case"``
+    only the first judgement of a pair on a case (a question, a prompt) counts: then it holds for cases like these.
 
     >>> tally = Tally(3)
     >>> answer = tally.add((2, 0, 1), [[0, 1, 1], [0, 0, 1], [0, 0, 0]])  # 2 above 0 above 1
@@ -179,15 +180,16 @@ class Tally:
         sizes = columns["sizes"]
         said = sizes > 0  # an answer may judge nothing
         known = all(name is not None for name in columns["names"])
+        whose: Any = columns["rater"][said] if known else None
+        names_of_units: Any = tuple(str(name) for name in columns["names"]) if known else ()
         return Votes(
             labels,
             columns["first"].astype(np.int32),
             columns["second"].astype(np.int32),
             columns["placed"],
             starts=None if (sizes[said] == 1).all() else np.concatenate(([0], np.cumsum(sizes[said]))),
-            rater=columns["rater"][said] if known else None,
-            raters=tuple(str(name) for name in columns["names"]) if known else (),
             ordered=True,
+            **({"case": whose, "cases": names_of_units} if self.unit == "case" else {"rater": whose, "raters": names_of_units}),
         )
 
     def recall(self, answers: Iterable[Answer]) -> None:
@@ -216,7 +218,7 @@ class Tally:
             ``wins[a][b]`` is the weight of "arms[a] beat arms[b]": the heavier side is above, equal weights are a tie, and 0
             and 0 says nothing of the pair.
         rater
-            Who answered, for ``unit="rater"``.
+            Who answered, for ``unit="rater"``; for ``unit="case"``, the case.
 
         Returns
         -------
@@ -224,8 +226,9 @@ class Tally:
             To be undone by.
         """
         shown, weights = self._checked(arms, wins)
-        if self.unit == "rater" and rater is None:
-            raise BadInput("A tally by rater must be told whose answer it is: give 'rater'.")
+        if self.unit != "answer" and rater is None:
+            whose = "whose answer it is" if self.unit == "rater" else "which case an answer is about"
+            raise BadInput(f"A tally by {self.unit} must be told {whose}: give 'rater'.")
         _known_rater(rater)
         answer = self._answer(self._last + 1, shown, weights, rater)
         self._last = answer.number
@@ -279,7 +282,7 @@ class Tally:
         Parameters
         ----------
         rater
-            Who answered. Kept with ``unit="rater"`` only.
+            Who answered, or with ``unit="case"`` the case. Not kept with ``unit="answer"``.
         i, j
             The pair.
         """
@@ -435,7 +438,7 @@ class Tally:
         showings
             How often each arm was shown; if not given, the count of its most frequent pair, the least that it can be.
         unit
-            "answer", or "rater" if only each rater's first judgement of a pair was counted.
+            "answer"; "rater" or "case" if only each rater's first judgement of a pair, or the first on each case, was counted.
 
         Returns
         -------

@@ -38,6 +38,10 @@ With ``unit="rater"`` only the first judgement of a pair by each rater counts: t
 raters come as a sample of these people, and that which pairs a rater sees does not hang on his or her own earlier answers
 (policies look at the sum over all raters, in which one's own are few).
 
+With ``unit="case"`` only the first judgement of a pair on each case (a question that the options answer) counts: asking a judge
+that answers alike again is no new evidence. Then it is about cases like these, provided that the cases are a sample of them, and
+that the next case of a pair is drawn without looking at how the pair did on it.
+
 Ville 1939; Howard, Ramdas, McAuliffe, Sekhon 2021; Waudby-Smith, Ramdas 2024.
 """
 
@@ -222,7 +226,8 @@ def verdict(
     names
         The options' names, for the sentence.
     unit
-        "answer" or "rater": whether the counts are of all answers or of each rater's first judgements. A Tally knows.
+        "answer", "rater" or "case": whether the counts are of all answers, of each rater's first judgements, or of the first
+        judgements on each case. A Tally knows.
     weighed
         The evidence of these counts, if it is kept.
 

@@ -21,9 +21,10 @@ BETTER = {  # what it means to beat each other option, by the question that was 
 }
 
 
-def sentence(verdict: Verdict, question: str = "rank", *, final: bool = False) -> str:
-    """The verdict for people. ``final`` says that no more answers will come: then there is no "yet"."""
-    whom, sure = WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
+def sentence(verdict: Verdict, question: str = "rank", whom: str = "", *, final: bool = False) -> str:
+    """The verdict for people. ``whom`` says for whom it holds, if more is known than the unit; ``final`` says that no more
+    answers will come: then there is no "yet"."""
+    whom, sure = whom or WHOM[verdict.unit], f"({percent(1.0 - verdict.alpha)})"
     name = [f"'{text}'" for text in verdict.names]
     none = "No winner" if final else "No winner yet"
     answers = f"{verdict.unit}s"

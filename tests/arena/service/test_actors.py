@@ -198,6 +198,9 @@ def test_actors_in_plain_words() -> None:
 # ---- what raters see of each other
 
 
+KINDS = ("deciders", "kinds")  # of what judges find owners are told
+
+
 def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> None:
     arena, owner = call.arena(board="always")
     ada, bo = call.rater(arena, owner, "Ada Quick"), call.rater(arena, owner, "Bo")
@@ -207,7 +210,7 @@ def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> No
     mine = call.good("GET", f"/arenas/{arena}/board", key=owner)
     theirs = call.good("GET", f"/arenas/{arena}/board", key=bo)
     assert set(theirs) == set(FOR_RATERS)
-    assert set(mine) - set(theirs) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer", "notes"}
+    assert set(mine) - set(theirs) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer", "notes", *KINDS}
     assert mine["quarantined"] == ["Ada Quick"] and "excluded" in mine["sentence"]
     assert (
         theirs["sentence"] == mine["result"] and "excluded" not in json.dumps(theirs) and "quarantine" not in json.dumps(theirs)
@@ -227,7 +230,16 @@ def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> No
 def test_a_new_field_of_the_board_is_not_for_raters() -> None:
     fields = set(Board.__dataclass_fields__)
     assert set(FOR_RATERS) <= fields
-    assert fields - set(FOR_RATERS) == {"result", "set_aside", "quarantined", "raters", "tickets", "margin_offer", "notes"}
+    assert fields - set(FOR_RATERS) == {
+        "result",
+        "set_aside",
+        "quarantined",
+        "raters",
+        "tickets",
+        "margin_offer",
+        "notes",
+        *KINDS,
+    }
 
 
 def test_the_owners_stratum_comes_before_the_raters_own(call: Caller) -> None:

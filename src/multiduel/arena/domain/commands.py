@@ -20,6 +20,7 @@ class Create:
     options: Sequence[Option]
     contexts: Sequence[str] = ()
     request: str | None = None
+    shortlist: Mapping[str, Any] | None = None  # by: whose standings left these options; of: how many; first: the ranks asked for
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class AdmitRater:
     stratum: str | None = None
     limit: int | None = None
     request: str | None = None
+    kind: str = "person"  # or "judge"
 
 
 @dataclass(frozen=True)

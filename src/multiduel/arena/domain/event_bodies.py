@@ -45,6 +45,7 @@ TYPES = {  # of contents, by their kind
     "image": {type for type, _, _ in IMAGES} | {"image/svg+xml"},
     "audio": {type for type, _, _ in SOUNDS},
 }
+RATER_KINDS = ("person", "judge")
 BY = ("policy", "challengers", "uniform")  # who chooses a slate
 
 
@@ -196,6 +197,7 @@ FIELDS: dict[str, dict[str, Field]] = {
         "settings": Field(lambda value: isinstance(value, dict), "names with values"),
         "options": OPTIONS,
         "contexts": _list(Field(_is_context, f"text of 1 to {MOST_QUESTION:,} characters"), 0, MOST_CONTEXTS),
+        "shortlist": _maybe(_or_none(_object({"by": NAME, "of": _whole(2), "first": _whole(1)}, "who left which options"))),
     },
     "opened": {},
     "paused": {},
@@ -207,6 +209,7 @@ FIELDS: dict[str, dict[str, Field]] = {
         "label": LABEL,
         "stratum": _maybe(_or_none(LABEL)),
         "limit": _maybe(_or_none(_whole(1))),
+        "kind": _maybe(_word(RATER_KINDS)),  # early versions had people only
         "request": _maybe(_or_none(REQUEST)),
     },
     "quarantined": {"rater": RATER_ID, "reason": _text(0, MOST_REASON)},

@@ -29,6 +29,8 @@ def _created(state: State, body: dict[str, Any]) -> str | None:
         return "it has a context twice"
     if not 2 <= len(body["options"]) <= (settings["room"] or MOST_OPTIONS):
         return "it has more or fewer options than an arena can have"
+    if body.get("shortlist") is not None and body["shortlist"]["of"] < len(body["options"]):
+        return "its shortlist is of fewer options than it has"
     return _options(body["options"], 0, set(), len(contexts))
 
 

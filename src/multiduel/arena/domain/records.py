@@ -54,6 +54,7 @@ class RaterRecord:
     label: str
     stratum: str | None = None
     limit: int | None = None
+    kind: str = "person"  # or "judge": a model or a program
     quarantined: bool = False
     reason: str = ""
     voted: list[str] = field(default_factory=list)  # tickets, in the order of the votes
@@ -61,3 +62,4 @@ class RaterRecord:
     votes: int = 0  # that stand, skips not among them
     pairs: int = 0  # judged, where a rater's first judgement of a pair counts
     contexts: dict[int, int] = field(default_factory=dict)  # tickets per context
+    seen: set[tuple[int, int, int]] = field(default_factory=set)  # two options and a context (0: none), where that counts once

@@ -282,8 +282,20 @@ class Settings:
         choices={
             "answer": "These raters: every vote counts",
             "rater": "People like these raters: only each rater’s first judgement of two options counts",
+            "case": "Questions like these: only the first judgement of two options on each question counts",
         },
         first=True,
+    )
+    deciders: str = _declare(
+        "choice",
+        "people",
+        "Whose votes decide?",
+        "Judges are models and programs that vote beside people. What they find is shown apart.",
+        choices={
+            "people": "People’s",
+            "judges": "Judges’",
+            "all": "Everybody’s alike, so that a judge can outvote people",
+        },
     )
     room: int | None = _declare(
         "whole",

@@ -27,6 +27,11 @@ from multiduel.inputs import BadInput
 SLACK = 1e-6  # far more than rounding
 
 
+def case_of(context: int | None) -> str:
+    """A context as a unit of evidence; where there are none, all votes are about the same case."""
+    return f"c{0 if context is None else context + 1}"
+
+
 class State:
     """Made by applying events one after the other. ``apply`` trusts them: who appends has checked."""
 
@@ -58,9 +63,23 @@ class State:
         self.chooser: Chooser | None = None
         self._weighed: Weighed | None = None
         self._ahead: Asked | None = None  # chosen, for the event to come
+        self.shortlist: dict[str, Any] | None = None  # whose standings left the options of this arena, if it began so
         self.tally = Tally(1)
 
     # ---- looking
+
+    def decides(self, rater: RaterRecord | None) -> bool:
+        """Do this rater's votes count in the result? Votes of nobody in particular are people's."""
+        deciders = self.settings.deciders
+        return deciders == "all" or deciders == ("judges" if rater is not None and rater.kind == "judge" else "people")
+
+    def by_case(self, rater: RaterRecord | None) -> bool:
+        """Is this rater asked about two options once per context? A judge asked again would only repeat itself."""
+        return self.settings.unit == "case" or (rater is not None and rater.kind == "judge" and not self.decides(rater))
+
+    def unit_of(self, ticket: TicketRecord) -> str | None:
+        """Who, or which case, counts once for each pair."""
+        return case_of(ticket.context) if self.settings.unit == "case" else ticket.rater
 
     @cached_property
     def present(self) -> tuple[int, ...]:
@@ -203,6 +222,7 @@ class State:
         self.name, self.created = body["name"], event.at
         self.settings = Settings.from_json(body["settings"], recorded=True)
         self.contexts = list(body["contexts"])
+        self.shortlist = body.get("shortlist")
         self._add_options(body["options"])
 
     def _add_options(self, options: list[dict[str, Any]]) -> None:
@@ -239,7 +259,8 @@ class State:
         self.status = "closed"
 
     def _on_rater_admitted(self, event: Event, body: dict[str, Any]) -> None:
-        rater = RaterRecord(body["rater"], body["label"], body.get("stratum"), body.get("limit"))
+        kind = body.get("kind", "person")
+        rater = RaterRecord(body["rater"], body["label"], body.get("stratum"), body.get("limit"), kind)
         self.raters[rater.id] = rater
         self.labels[rater.label] = rater.id
         self._remember(body, "admit", rater.id)
@@ -296,6 +317,7 @@ class State:
             rater.open.append(ticket.id)
             if context is not None:
                 rater.contexts[context] = rater.contexts.get(context, 0) + 1
+            self.remember_seen(rater, ticket)
         if "chosen" in body:
             self.rounds += 1
             chosen = tuple(self.index(option) for option in body["chosen"]["options"])
@@ -303,6 +325,11 @@ class State:
             if self._ahead != asked:  # it was chosen elsewhere
                 self.steps.append(asked)
             self._ahead = None
+
+    def remember_seen(self, rater: RaterRecord, ticket: TicketRecord) -> None:
+        if self.by_case(rater):
+            where = 0 if ticket.context is None else ticket.context
+            rater.seen.update((i, j, where) for i in ticket.shown for j in ticket.shown if i < j)
 
     def remember_ask(self, ticket: TicketRecord) -> None:
         if ticket.printed:
@@ -338,25 +365,28 @@ class State:
                 rater.open.remove(ticket.id)
             rater.voted.append(ticket.id)
             rater.votes += vote.says
-        if vote.says and (vote.aside or (rater is not None and rater.quarantined)):
+        if not vote.says or not self.decides(rater):
+            return
+        if vote.aside or (rater is not None and rater.quarantined):
             self.set_aside += 1
-        elif vote.says:
+        else:
             self._count(ticket, vote)
 
     def _count(self, ticket: TicketRecord, vote: VoteRecord) -> None:
         """One answer more, in the tally and for the policy."""
         told = wins = spoken(vote.ballot, len(ticket.shown))
-        if self.settings.unit == "rater":
+        unit = self.unit_of(ticket)
+        if self.settings.unit != "answer":
             told = wins.copy()
-            rater = self.raters[ticket.rater or ""]
+            rater = self.raters[ticket.rater or ""] if self.settings.unit == "rater" else None
             for a, i in enumerate(ticket.shown):
                 for b in range(a + 1, len(ticket.shown)):
                     if wins[a, b] + wins[b, a] > 0.0:
-                        if self.tally.has_judged(rater.id, i, ticket.shown[b]):
+                        if self.tally.has_judged(unit, i, ticket.shown[b]):
                             told[a, b] = told[b, a] = 0.0
-                        else:
+                        elif rater is not None:
                             rater.pairs += 1
-        vote.answer = self.tally.add(ticket.shown, wins, ticket.rater).number
+        vote.answer = self.tally.add(ticket.shown, wins, unit).number
         self._weigh(ticket.shown)
         if self.epoch is not None and not self.stale:
             self.steps.append(Told(ticket.shown, told))
@@ -364,7 +394,7 @@ class State:
     def _uncount(self, ticket: TicketRecord, vote: VoteRecord) -> None:
         assert vote.answer is not None
         wins = spoken(vote.ballot, len(ticket.shown))
-        self.tally.undo(self.tally.held(vote.answer, ticket.shown, wins, ticket.rater))
+        self.tally.undo(self.tally.held(vote.answer, ticket.shown, wins, self.unit_of(ticket)))
         vote.answer = None
         self._weigh(ticket.shown)
         if self.settings.unit == "rater":
@@ -378,7 +408,7 @@ class State:
         """Tell a tally that knows counts only what its answers said: older snapshots do not hold it."""
         counted = [(ticket.vote.answer, ticket) for ticket in self.tickets.values() if ticket.vote and ticket.vote.answer]
         self.tally.recall(
-            self.tally.held(number, ticket.shown, spoken(ticket.vote.ballot, len(ticket.shown)), ticket.rater)
+            self.tally.held(number, ticket.shown, spoken(ticket.vote.ballot, len(ticket.shown)), self.unit_of(ticket))
             for number, ticket in sorted(counted, key=lambda one: one[0])
             if ticket.vote is not None
         )
@@ -400,7 +430,7 @@ class State:
         if vote.answer is not None:
             self._uncount(ticket, vote)
             self._note("undo")
-        elif vote.says:
+        elif vote.says and self.decides(rater):
             self.set_aside -= 1
         self.requests[f"undo:{rater.id}:{body['request']}"] = [event.number, body["again"]]
 
@@ -418,7 +448,7 @@ class State:
         rater.quarantined, rater.reason = False, ""
         for ticket in map(self.tickets.__getitem__, rater.voted):
             vote = ticket.vote
-            if vote is not None and vote.says and vote.answer is None and not vote.aside:
+            if vote is not None and vote.says and vote.answer is None and not vote.aside and self.decides(rater):
                 self._note("release")  # first, so that the policy is not told of old votes as if they were new
                 self._count(ticket, vote)
                 self.set_aside -= 1

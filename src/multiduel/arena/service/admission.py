@@ -6,9 +6,9 @@ from itertools import count
 
 from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.errors import Conflict
-from multiduel.arena.domain.event_bodies import MOST_REQUEST
+from multiduel.arena.domain.event_bodies import MOST_REQUEST, RATER_KINDS
 from multiduel.arena.service.decision import Decision, label_of, request_id, stratum_of
-from multiduel.inputs import shortened, text, whole
+from multiduel.inputs import choice, shortened, text, whole
 
 
 def admit(decision: Decision, command: c.AdmitRater) -> str:
@@ -22,7 +22,9 @@ def admit(decision: Decision, command: c.AdmitRater) -> str:
         request_id(command.request, MOST_REQUEST)
     if command.limit is not None:
         whole("limit", command.limit, 1, of="a rater")
-    return _admit(decision, label_of(command.label), stratum_of(command.stratum), command.limit, command.request)
+    choice("kind", command.kind, RATER_KINDS)
+    label, stratum = label_of(command.label), stratum_of(command.stratum)
+    return _admit(decision, label, stratum, command.limit, command.request, command.kind)
 
 
 def admit_label(decision: Decision, label: str, stratum: str | None) -> str:
@@ -30,14 +32,17 @@ def admit_label(decision: Decision, label: str, stratum: str | None) -> str:
     return _admit(decision, label, stratum, None, None)
 
 
-def _admit(decision: Decision, label: str, stratum: str | None, limit: int | None, request: str | None) -> str:
+def _admit(
+    decision: Decision, label: str, stratum: str | None, limit: int | None, request: str | None, kind: str = "person"
+) -> str:
     state = decision.state
     rater = f"r{len(state.raters) + 1}"
     if label in state.labels:
         raise Conflict(f"There is a rater {shortened(label)} already.")
     if not label:  # the id, unless someone took it for a label
         label = next(one for n in count(1) if (one := rater if n == 1 else f"{rater} ({n})") not in state.labels)
-    decision.emit("rater_admitted", {"rater": rater, "label": label, "stratum": stratum, "limit": limit, "request": request})
+    body = {"rater": rater, "label": label, "stratum": stratum, "limit": limit, "request": request, "kind": kind}
+    decision.emit("rater_admitted", body)
     return rater
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.domain.state import State
+from multiduel.arena.service.kinds import KindLine, decider_words, exact_words, kind_lines
 from multiduel.arena.service.slices import Part
 from multiduel.arrays import Floats
 from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, standings
@@ -34,13 +35,17 @@ FOR_RATERS = (
         "options",
         "above",
         "ties",
+        "whom",
+        "about",
+        "exactly",
     ),
 )
 
 
 def verdict_words(state: State, verdict: Verdict) -> str:
     """A sentence, and what it leaves out."""
-    return sentence(verdict, state.settings.question, final=state.status == "closed") + _aside_words(state)
+    whom = decider_words(state)
+    return sentence(verdict, state.settings.question, whom, final=state.status == "closed") + _aside_words(state)
 
 
 def _aside_words(state: State) -> str:
@@ -149,6 +154,11 @@ class Board:
     options: Annotated[tuple[str, ...], "Ids, in the order of 'above' and 'ties'."]
     above: Annotated[Floats, "above[i][j]: answers that placed options[i] above options[j]."]
     ties: Floats
+    deciders: Annotated[str, "Whose votes decide: people, judges, or all."]
+    whom: Annotated[str, "For whom the result holds, where the unit alone does not say it."]
+    about: Annotated[str, "Which options the result is about, where a judge left them of more; else empty."]
+    exactly: Annotated[str, "What holds for exactly these questions, where the questions are a sample; else empty."]
+    kinds: Annotated[tuple[KindLine, ...], "What the other kinds of raters find, and all together; empty without judges."]
 
     def for_raters(self) -> dict[str, Any]:
         """What raters may see of it."""
@@ -184,6 +194,11 @@ class Facts:
     quarantined: tuple[str, ...]
     raters: int
     tickets: int
+    result: str = ""  # the sentence without excluded votes
+    whom: str = ""
+    about: str = ""
+    exactly: str = ""
+    kinds: tuple[KindLine, ...] = ()
 
 
 def facts(state: State, part: Part | None = None) -> Facts:
@@ -203,11 +218,27 @@ def facts(state: State, part: Part | None = None) -> Facts:
         tuple(option.name for option in state.options),
         verdict_words(state, verdict)
         if part is None
-        else sentence(verdict, state.settings.question, final=state.status == "closed"),
+        else sentence(verdict, state.settings.question, decider_words(state), final=state.status == "closed"),
         state.set_aside if part is None else part.excluded,
         tuple(rater.label for rater in state.raters.values() if rater.quarantined) if part is None else (),
         len(state.raters) if part is None else part.raters,
         len(state.tickets),
+        sentence(verdict, state.settings.question, decider_words(state), final=state.status == "closed"),
+        decider_words(state).removeprefix("for "),
+        shortlist_words(state),
+        exact_words(state, verdict) if part is None else "",
+        kind_lines(state) if part is None else (),
+    )
+
+
+def shortlist_words(state: State) -> str:
+    """Say that a judge chose the options, if one did."""
+    if state.shortlist is None:
+        return ""
+    by, of, first = (state.shortlist[name] for name in ("by", "of", "first"))
+    return (
+        f"This result is about {len(state.options)} of {of} options: those that may be among the first {first} in the standings "
+        f"of judge '{by}'. It says nothing about the others."
     )
 
 
@@ -234,7 +265,7 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         verdict.kind,
         verdict.settled,
         known.sentence,
-        sentence(verdict, known.settings.question, final=known.status == "closed"),
+        known.result or sentence(verdict, known.settings.question, final=known.status == "closed"),
         None if verdict.winner is None else ids[verdict.winner],
         tuple(ids[k] for k in verdict.still_in),
         tuple(ids[k] for k in verdict.out),
@@ -252,6 +283,11 @@ def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
         _lines(known, found),
         ids,
         *verdict.tally,
+        known.settings.deciders,
+        known.whom,
+        known.about,
+        known.exactly,
+        known.kinds,
     )
 
 

@@ -13,7 +13,7 @@ from multiduel.arena.domain.options import check_options, option_name
 from multiduel.arena.domain.settings import check_margin, check_policy
 from multiduel.arena.domain.state import State
 from multiduel.arena.service.decision import Decision, request_id
-from multiduel.inputs import BadInput, shortened
+from multiduel.inputs import BadInput, no_others, shortened, whole
 
 
 def create(decision: Decision, command: c.Create) -> c.ArenaInfo:
@@ -32,8 +32,18 @@ def create(decision: Decision, command: c.Create) -> c.ArenaInfo:
         "options": _options(decision, command.options),
         "contexts": list(command.contexts),
     }
+    if command.shortlist is not None:
+        body["shortlist"] = _shortlist(command.shortlist, len(command.options))
     decision.emit("created", body)
     return info(decision.state)
+
+
+def _shortlist(said: Any, options: int) -> dict[str, Any]:
+    """Check what is said of how the options were chosen."""
+    no_others(said, ("by", "of", "first"), "A shortlist")
+    of = whole("of", said.get("of"), max(2, options), of="a shortlist")
+    first = whole("first", said.get("first"), 1, of, of="a shortlist")
+    return {"by": option_name(said.get("by"), "The judge of a shortlist"), "of": of, "first": first}
 
 
 def _options(decision: Decision, options: Any) -> list[dict[str, Any]]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from multiduel.arena.domain.ballots import placed_above
+import numpy as np
+
+from multiduel.arena.domain.ballots import placed_above, spoken
 from multiduel.arena.domain.clock import is_measurable
 from multiduel.arena.domain.events import time_of
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
 from multiduel.arena.domain.state import State
+from multiduel.arrays import Floats
+from multiduel.inference.shares import Share, share_interval
 
 Counted = dict[tuple[int, int], int]  # how often the one was placed above the other
 
@@ -35,11 +40,31 @@ class RaterLine:
     ]
     judgements: Annotated[int, "How many judgements the agreement rests on."]
     seconds: Annotated[float | None, "From ticket to vote, the median."]
+    kind: Annotated[str, "person, or judge: a model or a program."]
+    first: Annotated[
+        tuple[float, float, float] | None,
+        "Share of votes that prefer what was shown earlier, low, high: the interval holds while one looks. One half is to be "
+        "expected, because the order is drawn at random.",
+    ]
 
 
 def standing(state: State) -> list[tuple[RaterRecord, list[TicketRecord]]]:
     """Raters and the tickets with their votes that stand."""
     return [(rater, [state.tickets[one] for one in rater.voted]) for rater in state.raters.values()]
+
+
+def is_first_preferred(wins: Floats) -> int:
+    """1: what was shown earlier was preferred in most pairs of this vote; -1: in fewer than half; 0: in half. ``wins`` are in the
+    order shown.
+
+    The order is drawn at random, and the reverse of an order is as likely: who looks at contents only is at 1 as often as at -1.
+    """
+    return int(np.sign(np.triu(wins - wins.T, 1).sum()))
+
+
+def first_share(said: Sequence[int]) -> Share:
+    """The share of votes that prefer what was shown earlier, with its interval."""
+    return share_interval(said.count(1), said.count(-1), said.count(0))
 
 
 def rater_lines(raters: list[tuple[RaterRecord, list[TicketRecord]]], now: str) -> list[RaterLine]:
@@ -71,6 +96,12 @@ def _line(rater: RaterRecord, tickets: list[TicketRecord], own: Counted, total: 
             judged += times
             with_others += times if more > 0 else 0
     votes = [ticket.vote for ticket in tickets if ticket.vote is not None]
+    said = [
+        is_first_preferred(spoken(ticket.vote.ballot, len(ticket.shown)))
+        for ticket in tickets
+        if ticket.vote is not None and ticket.vote.says and ticket.by != "import"  # an import does not say in which order
+    ]
+    share = first_share(said)
     waits = [
         (time_of(ticket.vote.at) - time_of(ticket.issued)).total_seconds()
         for ticket in tickets
@@ -87,10 +118,12 @@ def _line(rater: RaterRecord, tickets: list[TicketRecord], own: Counted, total: 
         rater.votes,
         sum(not vote.says for vote in votes),
         sum(vote.late for vote in votes),
-        sum(vote.says and vote.answer is None for vote in votes),
+        sum(bool(vote.aside) or rater.quarantined for vote in votes if vote.says),
         rater.quarantined,
         rater.reason,
         with_others / judged if judged else None,
         judged,
         statistics.median(waits) if waits else None,
+        rater.kind,
+        (share.value, share.low, share.high) if said else None,
     )

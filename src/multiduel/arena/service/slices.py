@@ -38,6 +38,7 @@ class Counted(NamedTuple):
     shown: tuple[int, ...]
     ballot: str
     rater: str | None
+    unit: str | None  # who, or which case, counts once for each pair
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,9 @@ def votes_in(state: State, part: Slice) -> tuple[list[Counted], int]:
         if vote is None or vote.undone or not vote.says or not part.holds(ticket):
             continue
         if vote.answer is None:
-            excluded += 1
+            excluded += state.decides(None if ticket.rater is None else state.raters[ticket.rater])
         else:
-            counted.append(Counted(ticket.shown, vote.ballot, ticket.rater))
+            counted.append(Counted(ticket.shown, vote.ballot, ticket.rater, state.unit_of(ticket)))
     return counted, excluded
 
 
@@ -95,5 +96,5 @@ def tally_of(votes: Iterable[Counted], options: int, unit: str) -> Tally:
     """A tally of these votes alone."""
     tally = Tally(options, unit=unit)
     for vote in votes:
-        tally.add(vote.shown, spoken(vote.ballot, len(vote.shown)), vote.rater)
+        tally.add(vote.shown, spoken(vote.ballot, len(vote.shown)), vote.unit)
     return tally

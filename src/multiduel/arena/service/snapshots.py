@@ -27,11 +27,11 @@ from multiduel.inference import Tally
 FORMAT = "multiduel-arena-3"
 PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "lines", "verdict"),
-    *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale"),
+    *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale", "shortlist"),
 )
 ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "lengths": "i8", "judged": "i8"}  # of the tally
 ROWS = {"first": "i2", "second": "i2", "placed": "i1", "sizes": "i8", "rater": "i4"}  # what its answers said; not in older ones
-RATER = ("id", "label", "stratum", "limit", "quarantined", "reason", "open", "votes", "pairs")
+RATER = ("id", "label", "stratum", "limit", "kind", "quarantined", "reason", "open", "votes", "pairs")
 TICKET_WORDS = ("id", "rater", "stratum", "by", "issued", "expires", "request")
 TICKET_NUMBERS = ("event", "context", "printed")  # None is -1
 VOTE_WORDS = ("at", "ballot", "counted", "aside")
@@ -153,6 +153,8 @@ def _restore_tickets(state: State, saved: dict[str, Any]) -> None:
     state.tickets = {ticket.id: ticket for ticket in tickets}
     for ticket in tickets:
         state.remember_ask(ticket)
+        if ticket.rater is not None and ticket.by != "import":
+            state.remember_seen(state.raters[ticket.rater], ticket)
     numbers = {name: _array(votes[name], "i8").tolist() for name in VOTE_NUMBERS}
     flags = ([flag == 1 for flag in numbers[name]] for name in ("late", "undone"))
     late, undone = flags

@@ -12,11 +12,12 @@ from multiduel.arena.domain.chooser import fingerprint, shuffled
 from multiduel.arena.domain.errors import Conflict
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
 from multiduel.arena.domain.settings import why_unusable
-from multiduel.arena.domain.state import State
+from multiduel.arena.domain.state import State, case_of
 from multiduel.arena.service.decision import Decision, request_id, stratum_of
 from multiduel.inputs import whole
 
 MOST_PRINTED = 10_000
+JUDGE_PLACES = 64  # open tickets of a judge, which answers several at the same time
 WHY = {
     "created": "This arena is not open yet.",
     "paused": "This arena is paused. Please come back later.",
@@ -41,10 +42,11 @@ def ask(decision: Decision, command: c.Ask) -> c.Ticket | c.Done:
     if why is not None:
         return why
     held = [one for one in rater.open if not is_expired(decision, state.tickets[one])]
-    if len(held) >= state.settings.places:
-        if state.settings.places == 1:
+    places = max(state.settings.places, JUDGE_PLACES) if rater.kind == "judge" else state.settings.places
+    if len(held) >= places:
+        if places == 1:
             return shown_ticket(state, state.tickets[held[-1]])
-        raise Conflict(f"All {state.settings.places} places of this rater are taken. Vote, or wait until a ticket expires.")
+        raise Conflict(f"All {places} places of this rater are taken. Vote, or wait until a ticket expires.")
     limit = limit_of(state, rater)
     if limit is not None and rater.votes + len(held) >= limit:
         return _done("limit")
@@ -80,6 +82,9 @@ def limit_of(state: State, rater: RaterRecord) -> int | None:
 def _judged_all(state: State, rater: RaterRecord) -> bool:
     """Where only the first judgement of a pair counts: is there none left for this rater?"""
     here = state.present
+    if state.by_case(rater):
+        cases = range(max(1, len(state.contexts)))
+        return not any(_new_on(state, rater, i, j, c) for i in here for j in here if i < j for c in cases)
     if state.settings.unit != "rater" or rater.pairs < len(here) * (len(here) - 1) // 2:
         return False
     return not any(_unjudged(state, rater, i, here) for i in here)
@@ -88,6 +93,45 @@ def _judged_all(state: State, rater: RaterRecord) -> bool:
 def _unjudged(state: State, rater: RaterRecord, i: int, others: Any) -> list[int]:
     """List the options whose comparison with ``i`` this rater has not judged."""
     return [j for j in others if j != i and not state.tally.has_judged(rater.id, i, j)]
+
+
+def _new_on(state: State, rater: RaterRecord | None, i: int, j: int, case: int) -> bool:
+    """Is there something to learn from this rater about two options on this context?"""
+    if rater is not None and (min(i, j), max(i, j), case) in rater.seen:
+        return False
+    if state.settings.unit != "case" or not state.decides(rater):
+        return True
+    return not state.tally.has_judged(case_of(case if state.contexts else None), i, j)
+
+
+def _new_slate(
+    state: State, rater: RaterRecord | None, arms: tuple[int, ...], number: int
+) -> tuple[tuple[int, ...], int | None, bool]:
+    """The policy's slate, on the context that the rater has seen least of those where most of its pairs are new; or, where none
+    is new, the first of its options that can meets others on a context where they are. Returns (slate, context, the policy's
+    own)."""
+    seen = rater.contexts if rater else {}
+    cases = sorted(shuffled(state.seed, number, "context", range(max(1, len(state.contexts)))), key=lambda c: seen.get(c, 0))
+
+    def found(slate: tuple[int, ...], case: int, own: bool) -> tuple[tuple[int, ...], int | None, bool]:
+        return slate, case if state.contexts else None, own
+
+    most, best, pairs = 0, cases[0], [(i, j) for i in arms for j in arms if i < j]
+    for case in cases:
+        new = sum(_new_on(state, rater, i, j, case) for i, j in pairs)
+        if new > most:
+            most, best = new, case
+        if new == len(pairs):
+            break
+    if most:
+        return found(arms, best, True)
+    here = state.present
+    for i in (*arms, *shuffled(state.seed, number, "unseen", here)):
+        for case in cases:
+            rivals = [j for j in here if j != i and _new_on(state, rater, i, j, case)]
+            if rivals:
+                return found((i, *shuffled(state.seed, number, "rivals", rivals)[: state.settings.slate_size - 1]), case, False)
+    return found(arms, cases[0], True)  # printed for nobody in particular, when all is judged
 
 
 def issue(
@@ -104,10 +148,15 @@ def issue(
     choice = state.choose()
     number = state.number + 1
     arms, by = choice
-    if rater is not None and state.settings.unit == "rater" and not any(_unjudged(state, rater, i, arms) for i in arms):
-        arms, by = _unseen(state, rater, arms, number), "unseen"
+    context = None
+    if state.by_case(rater):
+        arms, context, own = _new_slate(state, rater, arms, number)
+        by = by if own else "unseen"
+    else:
+        if rater is not None and state.settings.unit == "rater" and not any(_unjudged(state, rater, i, arms) for i in arms):
+            arms, by = _unseen(state, rater, arms, number), "unseen"
+        context = _context(state, rater, number)
     shown = shuffled(state.seed, number, "order", arms)
-    context = _context(state, rater, number)
     body = {
         "id": new_id(state),
         "rater": rater.id if rater else None,

@@ -14,10 +14,10 @@ import sys
 import tempfile
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from multiduel.engine.registry.plugin_errors import blamed
 from multiduel.inputs import BadInput, did_you_mean
@@ -67,6 +67,21 @@ def load(address: str, kind: type[Card]) -> Card:
     return card
 
 
+def load_function(address: str) -> Callable[..., Any]:
+    """The function at an address that a person typed: ``path/to/file.py:function`` or ``module:function``."""
+    place, attribute = _split(address, "A function is named 'my_module:function' or 'path/to/file.py:function'.")
+    module = _file(Path(place)) if place.endswith(".py") else _module(place)
+    there = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+    if not attribute:
+        raise BadInput(f"Which function of '{place}'? It has: {', '.join(there) or 'none'}. Write '{place}:NAME'.")
+    function = getattr(module, attribute, None)
+    if function is None:
+        raise BadInput(f"'{place}' has no '{attribute}'.{did_you_mean(attribute, there)}")
+    if not callable(function):
+        raise BadInput(f"'{attribute}' of '{place}' must be a function. Got a {type(function).__name__}.")
+    return cast(Callable[..., Any], function)
+
+
 def address_of(card: PolicySpec | MachineSpec) -> str:
     """Where another process of this computer finds it."""
     module = sys.modules[card.params.__module__]
@@ -86,12 +101,14 @@ def _import_name(module: types.ModuleType) -> str:
     return module.__spec__.name if module.__spec__ else module.__name__
 
 
-def _split(address: str) -> tuple[str, str]:
+def _split(
+    address: str, form: str = "A policy of your own is named 'my_module:SPEC' or 'path/to/file.py:SPEC'."
+) -> tuple[str, str]:
     if address.endswith(".py"):
         return address, ""
     place, _, attribute = address.rpartition(":")
     if not place or not attribute.isidentifier():
-        raise BadInput(f"A policy of your own is named 'my_module:SPEC' or 'path/to/file.py:SPEC'. Got '{address}'.")
+        raise BadInput(f"{form} Got '{address}'.")
     return place, attribute
 
 

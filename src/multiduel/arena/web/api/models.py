@@ -199,6 +199,7 @@ class RaterIn(Body):
     stratum: Label | None = None
     limit: int | None = Field(None, ge=1, le=MOST_VOTES)
     request: RequestId | None = None
+    kind: Literal["person", "judge"] = Field("person", description="A judge is a model or a program.")
 
 
 class JoinIn(Body):

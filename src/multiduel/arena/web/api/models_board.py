@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from multiduel.arena.service.board import FOR_RATERS, Board, Line, MarginOffer
+from multiduel.arena.service.kinds import KindLine, KindRank
 from multiduel.arena.service.raters import RaterLine
 from multiduel.arrays import Floats
 
@@ -58,7 +59,7 @@ def _as_json(hint: Any) -> Any:
     return model_of(hint, NAMES[hint]) if hint in NAMES else hint
 
 
-NAMES: dict[type, str] = {Line: "BoardLineOut", MarginOffer: "MarginOfferOut"}
+NAMES: dict[type, str] = {Line: "BoardLineOut", MarginOffer: "MarginOfferOut", KindLine: "KindLineOut", KindRank: "KindRankOut"}
 BoardOut = model_of(Board, "BoardOut", "As owners see it.")
 RaterBoardOut = model_of(Board, "RaterBoardOut", "As raters see it.", FOR_RATERS)
 RaterOut = model_of(RaterLine, "RaterOut")

@@ -26,7 +26,7 @@ from multiduel.display import standings_tables as words
 
 EVERY, LONGEST = 1.0, 300.0  # seconds: between looks, and of a stream, after which a browser connects again
 MOST_STREAMS = 200
-WHOM = {"answer": "these raters", "rater": "people like these raters"}
+WHOM = {"answer": "these raters", "rater": "people like these raters", "case": "questions like these"}
 KIND = {"winner": "Winner", "cycle": "No overall winner (cycle)", "narrowed": "No winner yet", "open": "No winner yet"}
 ASKED = {"rank": "which is better", "best": "which is best", "worst": "which is worst"}
 
@@ -61,7 +61,7 @@ def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
         "board": board,
         "name": board.name,
         "kind": KIND[board.kind].removesuffix(" yet" if board.status == "closed" else ""),
-        "whom": WHOM[board.unit],
+        "whom": board.whom or WHOM[board.unit],
         "asked": ASKED[board.question],
         "sure": f"{100 * (1 - board.alpha):.4g} %",
         "still_in": [names[option] for option in board.still_in],

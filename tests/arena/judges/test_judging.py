@@ -1,0 +1,269 @@
+"""``md.judge``: verdicts, resuming, both orders, juries, budgets, what a judge is worth."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import multiduel as md
+from multiduel.arena.judges.agreement import cohens_kappa, krippendorffs_alpha
+from multiduel.arena.judges.budgets import Budget
+from multiduel.arena.judges.calls import Calls
+from multiduel.arena.judges.kinds import JudgeFailed
+from multiduel.arena.judges.questions import Question, Unreadable, ballot_of, joined, read_text, turned
+from multiduel.inputs import BadInput
+
+CASES = [f"question {k}" for k in range(30)]
+
+
+def contents(n: int, cases: int = len(CASES)) -> dict[str, list[str]]:
+    return {f"option {k}": [f"{k}" for _ in range(cases)] for k in range(n)}
+
+
+def larger(question: Question) -> int:
+    return 0 if int(str(question.contents[0])) > int(str(question.contents[1])) else 1
+
+
+async def larger_soon(question: Question) -> Any:
+    return sorted(range(len(question.contents)), key=lambda k: -int(str(question.contents[k])))
+
+
+def first(question: Question) -> int:
+    return 0
+
+
+def test_a_function_finds_its_best() -> None:
+    found = md.judge(contents(4), cases=CASES, judge=larger, seed=1)
+    assert found.winner == "option 3" and found.stop == "settled"
+    assert found.board.sentence.startswith("'option 3' is best for judge 'larger', on questions like these 30 (95 %)")
+    assert found.worth.judges[0].first.is_even and not found.worth.warnings
+
+
+def test_an_async_function_ranks_more_than_two() -> None:
+    found = md.judge(contents(4), cases=CASES, judge=larger_soon, slate_size=3, seed=1)
+    assert found.winner == "option 3"
+
+
+def test_names_never_reach_the_judge() -> None:
+    seen: list[str] = []
+
+    def look(question: Question) -> int:
+        seen.append(repr(question))
+        return larger(question)
+
+    md.judge({"secret-a": ["1"] * 9, "secret-b": ["2"] * 9}, cases=CASES[:9], judge=look, instructions="Be kind.")
+    assert seen and not any("secret" in one for one in seen) and all("Be kind." in one for one in seen)
+
+
+def test_a_judge_of_positions_is_found_out() -> None:
+    found = md.judge(contents(3), cases=CASES, judge=first, budget="40 calls", seed=1)
+    assert found.stop == "budget" and found.winner is None
+    assert str(found).startswith("'first' decides by position, not by content: it prefers what is shown first in 100 % of its")
+
+
+def test_swap_makes_contradictions_ties() -> None:
+    found = md.judge(contents(3, 4), cases=CASES[:4], judge=first, swap=True, seed=1)
+    assert found.stop == "judged" and found.board.above.sum() == 0 and found.board.ties.sum() == 2 * 3 * 4
+    worth = found.worth.judges[0]
+    assert worth.consistent is not None and worth.consistent.value == 0.0 and worth.calls == 24 and "first" in worth.position
+    assert md.judge(contents(3), cases=CASES, judge=larger, swap=True, seed=1).worth.judges[0].consistent.value == 1.0  # type: ignore[union-attr]
+
+
+def test_run_again_pays_nothing_twice(tmp_path: Path) -> None:
+    calls: list[Question] = []
+
+    def judge(question: Question) -> int:
+        calls.append(question)
+        return larger(question)
+
+    words: dict[str, Any] = {"cases": CASES, "judge": judge, "file": tmp_path / "a.db", "seed": 1}
+    some = md.judge(contents(4), budget=10, **words)
+    assert some.stop == "budget" and len(calls) == 10
+    done = md.judge(contents(4), **words)
+    assert done.winner == "option 3" and done.arena == some.arena
+    n = len(calls)
+    again = md.judge(contents(4), **words)
+    assert len(calls) == n and again.board.sentence == done.board.sentence
+    assert len({(question.case, frozenset(map(str, question.contents))) for question in calls}) == n, "a pair once per question"
+
+
+def test_one_question_is_settled_exactly() -> None:
+    found = md.judge({"a": "1", "b": "2", "c": "3"}, judge=larger, seed=1)
+    assert found.stop in ("exact", "judged") and found.board.answers <= 3
+    assert found.board.exactly == "On exactly this question, 'c' was placed above each other option more often than below."
+
+
+def test_answers_counted_again_and_again_are_warned_of() -> None:
+    found = md.judge(contents(2, 2), cases=CASES[:2], judge=larger, unit="answer", seed=1)
+    assert found.stop == "settled" and "repeat a judgement of the same options on the same question" in str(found)
+
+
+def test_a_jury_votes_with_its_majority() -> None:
+    def smaller(question: Question) -> int:
+        return 1 - larger(question)
+
+    found = md.judge(contents(3), cases=CASES, judge=[larger, smaller, larger_soon], seed=1)
+    assert found.winner == "option 2" and "'larger + smaller + larger_soon'" in found.board.sentence
+    apart = {one.judge: one.verdict for one in found.worth.judges}
+    assert "'option 2' is best for judge 'larger'" in apart["larger"] and "'option 0'" in apart["smaller"]
+    assert found.worth.jury_alpha is not None and found.worth.jury_alpha < 0.0
+    with pytest.raises(BadInput, match="different names"):
+        md.judge(contents(3), cases=CASES, judge=[larger, larger])
+
+
+def test_a_wrong_answer_of_a_function_is_an_error_and_a_skip_is_none(tmp_path: Path) -> None:
+    with pytest.raises(JudgeFailed, match="gave an answer that is none"):
+        md.judge(contents(3), cases=CASES, judge=lambda question: 7)
+    found = md.judge(contents(2, 5), cases=CASES[:5], judge=lambda question: None)
+    assert found.board.answers == 0 and found.worth.judges[0].skips == 5 and found.stop == "judged"
+
+
+def test_an_error_of_the_judge_ends_the_run_and_keeps_what_was_paid(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def breaks(question: Question) -> int:
+        made.append(1)
+        if len(made) == 5:
+            raise RuntimeError("the judge is ill")
+        return larger(question)
+
+    words: dict[str, Any] = {"cases": CASES, "judge": breaks, "file": tmp_path / "a.db", "concurrency": 1, "seed": 1}
+    with pytest.raises(RuntimeError, match="ill"):
+        md.judge(contents(3), **words)
+    assert md.judge(contents(3), **words).winner == "option 2"
+    with sqlite3.connect(tmp_path / "a.db.calls") as db:
+        assert db.execute("SELECT count(*) FROM calls").fetchone()[0] == len(made) - 1
+
+
+KILLED = """
+import sys, time, threading
+import multiduel as md
+folder = sys.argv[1]
+lock = threading.Lock()
+def slow(question):
+    with lock, open(folder + "/paid", "a") as paid:
+        paid.write(f"{question.case} {'-'.join(sorted(question.contents))}\\n")
+    time.sleep(0.05)
+    return 0 if question.contents[0] > question.contents[1] else 1
+print("go", flush=True)
+found = md.judge({str(k): [str(k)] * 200 for k in range(6)}, cases=[f"q{k}" for k in range(200)], judge=slow,
+                 file=folder + "/a.db", concurrency=8, margin=0.0, seed=1, budget="300 calls")
+print(found.winner, found.board.answers)
+"""
+
+
+def test_kill_loses_and_doubles_no_vote(tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(textwrap.dedent(KILLED))
+    paid = tmp_path / "paid"
+    kills = 0
+    for _ in range(2):
+        process = subprocess.Popen([sys.executable, str(script), str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        before = len(paid.read_text().splitlines()) if paid.exists() else 0
+        until = time.monotonic() + 60
+        while time.monotonic() < until and process.poll() is None:
+            if paid.exists() and len(paid.read_text().splitlines()) >= before + 20:
+                break
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+    done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    lines = paid.read_text().splitlines()
+    assert len(lines) - len(set(lines)) <= 8 * kills, "only calls under way are paid for again"
+    with sqlite3.connect(tmp_path / "a.db") as db:
+        votes = [row[0] for row in db.execute("SELECT body FROM events WHERE kind = 'vote'")]
+        tickets = db.execute("SELECT count(*) FROM events WHERE kind = 'ticket'").fetchone()[0]
+    assert len(votes) == len(set(lines)) == tickets, "every call that was paid for became one vote"
+    assert done.stdout.splitlines()[-1] == f"5 {len(votes)}"
+
+
+def test_calls_are_found_by_what_was_asked(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def judge(question: Question) -> int:
+        asked.append(str(question.contents))
+        return larger(question)
+
+    words: dict[str, Any] = {"cases": CASES[:5], "judge": judge, "file": tmp_path / "a.db", "seed": 1}
+    md.judge(contents(2, 5), **words)
+    n = len(asked)
+    other = md.judge(contents(2, 5), margin=0.1, **words)  # another arena in the same file: the same questions
+    assert len(asked) < 2 * n and other.board.answers > 0
+
+
+@pytest.mark.parametrize(
+    ("said", "shown", "ballot"),
+    [
+        ({"best": "A"}, 2, {"rank": [[0], [1]]}),
+        ({"worst": "a"}, 2, {"rank": [[1], [0]]}),
+        ({"best": "tie", "why": "equal"}, 2, {"rank": [[0, 1]]}),
+        ({"ranking": ["C", ["A", "B"]]}, 3, {"rank": [[2], [0, 1]]}),
+        ({"ranking": "B > A > C"}, 3, {"rank": [[1], [0], [2]]}),
+        (1, 2, {"rank": [[1], [0]]}),
+        (None, 3, {"skip": True}),
+    ],
+)
+def test_answers_are_read(said: Any, shown: int, ballot: Any) -> None:
+    assert ballot_of(said, "rank", shown) == ballot
+    if "skip" not in ballot:
+        assert turned(turned(ballot, shown), shown) == ballot
+
+
+@pytest.mark.parametrize(
+    "said", [{"best": "C"}, {"best": 2}, {"best": True}, {"ranking": ["A"]}, {"ranking": ["A", "A"]}, "A or B", {}, 0.5]
+)
+def test_answers_that_say_nothing_are_unreadable(said: Any) -> None:
+    with pytest.raises(Unreadable):
+        ballot_of(said, "rank", 2)
+    for text in ("", "A", "{", '["A"]', '{"best": ', "best: A", '{"best": "A", "worst": "A"}'):
+        with pytest.raises(Unreadable):
+            read_text(text, "rank", 2)
+    assert read_text('Sure! ```json\n{"best": "B"}\n```', "rank", 2) == {"rank": [[1], [0]]}
+
+
+def test_joined_ballots_of_more_than_two_are_pairwise_majorities() -> None:
+    ballot = joined([{"rank": [[0], [1], [2]]}, {"rank": [[1], [0], [2]]}], "rank", 3)
+    assert ballot == {"wins": [[0.0, 0.5, 1.0], [0.5, 0.0, 1.0], [0.0, 0.0, 0.0]]}
+    assert joined([{"best": 1}, {"best": 0}], "best", 3) == {"skip": True} and joined(
+        [{"best": 1}, {"skip": True}], "best", 3
+    ) == {"best": 1}
+
+
+def test_budgets() -> None:
+    assert Budget("1,000 tokens").unit == "tokens" and Budget(500).limit == 500
+    for wrong in ("many", "-5", "5 USD"):
+        with pytest.raises(BadInput):
+            Budget(wrong)
+
+
+def test_agreement_equals_that_of_a_library() -> None:
+    krippendorff = pytest.importorskip("krippendorff")
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        table = rng.integers(-1, 2, (4, 15)).astype(float)
+        table[rng.random((4, 15)) < 0.3] = np.nan
+        units = [column[~np.isnan(column)].tolist() for column in table.T]
+        assert krippendorffs_alpha(units) == pytest.approx(krippendorff.alpha(table, level_of_measurement="nominal"))
+    a, b = rng.integers(0, 3, 200), rng.integers(0, 3, 200)
+    agree = sum(((a == k) & (b == k)).mean() for k in range(3))  # Cohen 1960, equation 1
+    chance = sum((a == k).mean() * (b == k).mean() for k in range(3))
+    assert cohens_kappa(zip(a.tolist(), b.tolist(), strict=True)) == pytest.approx((agree - chance) / (1 - chance))
+
+
+def test_a_file_of_calls_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "no.db").write_text("this is no database, but long enough to look at" * 30)
+    with pytest.raises(BadInput, match="cannot be used as a file of calls"):
+        Calls(tmp_path / "no.db")
