@@ -22,7 +22,6 @@ from multiduel.inputs import BadInput
 
 BATCH = 10_000  # rows of a Parquet file that are written at once
 PAGE = 2_000  # undo events read at once
-PERSON = "person"  # the kind of a rater of whom nothing else is recorded
 
 
 class VoteRow(NamedTuple):
@@ -61,7 +60,7 @@ class Names:
             state.at,
             {option.id: option.name for option in state.options},
             {f"c{k}": text for k, text in enumerate(state.contexts, 1)},
-            {one.id: (one.label, getattr(one, "kind", PERSON), one.quarantined) for one in state.raters.values()},
+            {one.id: (one.label, one.kind, one.quarantined) for one in state.raters.values()},
             frozenset(undone),
         )
 
