@@ -72,6 +72,7 @@ FUNCTIONS = {  # function, arguments by position, options
     "synthetic": (md.synthetic, (5,), {}),
     "read_votes": (md.read_votes, ([("a", "b"), ("b", "c")],), {}),
     "next_slates": (md.next_slates, (VOTES,), {"slate_size": 2, "number": 2}),
+    "judge": (md.judge, ({"a": "one", "b": "two"},), {"judge": lambda question: 0, "budget": 2, "concurrency": 1, "seed": 1}),
     "read_results": (md.read_results, ("nowhere",), {}),
     "contexts": (md.contexts, ([[1.0, 2.0], [0.0, 1.0]],), {"n_arms": 3, "theta": [1.0, 0.5]}),
     "context_arms": (md.context_arms, ([[1.0, 2.0], [0.0, 1.0]],), {"n_arms": 2, "utilities": [[1.0, 0.5], [0.0, 2.0]]}),
@@ -85,15 +86,16 @@ def calls(function, arguments, options):
     for strange in STRANGE:
         for at in range(len(arguments)):
             yield (*arguments[:at], strange, *arguments[at + 1 :]), options
-        for name in {*names[len(arguments) :], *options} - {"options", "params", "progress"}:
+        for name in {*names[len(arguments) :], *options} - {"options", "params", "progress", "more"}:
             yield arguments, {**options, name: strange}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.filterwarnings("ignore")
-def test_arguments_of_wrong_types_are_refused_in_a_sentence(name):
+def test_arguments_of_wrong_types_are_refused_in_a_sentence(name, tmp_path, monkeypatch):
     function, arguments, options = FUNCTIONS[name]
     refused = 0
+    monkeypatch.chdir(tmp_path)  # a name such as "x" may become a file
     for given, named in calls(function, arguments, options):
         try:
             result = function(*given, **named)

@@ -18,7 +18,7 @@ from multiduel.display.documents import Block, Heading, Picture, Text
 from multiduel.display.regret_tables import INTERVAL, Beside, regret_table
 from multiduel.display.tables import Table
 from multiduel.engine.simulation.result import Results
-from multiduel.files import write_whole
+from multiduel.files import file_name, write_whole
 from multiduel.inputs import BadInput, cores
 from multiduel.lab import report, results, runner
 from multiduel.lab.cluster import check_address
@@ -123,7 +123,7 @@ def read_results(folder: str | Path) -> dict[str, Results]:
     ...     read_results(folder)["small"]["by chance"].runs
     2
     """
-    path = Path(folder)
+    path = Path(file_name(folder))
     panels = read(path)[1] if is_here(path) else [results.read(each) for each in results.folders_in(path)]
     return {panel.experiment.name: Results(panel.results) for panel in panels}
 

@@ -33,7 +33,8 @@ import numpy as np
 from multiduel.files import write_whole
 from multiduel.inference import Tally, Verdict, Votes, evidence, standings, verdict
 from multiduel.inference.forecast import strengths
-from multiduel.inputs import MOST_SEED, BadInput, share, shortened, whole
+from multiduel.inference.votes import UNITS
+from multiduel.inputs import MOST_SEED, BadInput, choice, listed, share, shortened, whole
 from multiduel.spreadsheets import harmless
 
 MOST_SLATES = 100_000
@@ -175,13 +176,14 @@ def next_slates(
     count = whole("number", number, 1, MOST_SLATES, of="next_slates")
     whole("seed", seed, 0, MOST_SEED, of="next_slates")
     share("alpha", alpha, of="next_slates")
+    choice("by", by, UNITS)
     if K < 2:
         raise BadInput(f"'next_slates' needs at least 2 options to compare. Got {K}.")
     found = _verdict(votes, alpha, by)
     rng = np.random.default_rng(seed)
     chosen = [] if found.settled else choose(found, slate_size=min(size, K), number=count, rng=rng)
     shown = [tuple(rng.permutation(arms).tolist()) for arms in chosen]  # or the leader would always be shown first
-    named = tuple(dict.fromkeys(votes.cases if cases is None else map(str, cases)))
+    named = tuple(dict.fromkeys(votes.cases if cases is None else map(str, listed("cases", cases, of="next_slates"))))
     on = _cases(votes, named, shown, rng)
     slates = tuple(NextSlate(tuple(votes.options[k] for k in arms), case) for arms, case in zip(shown, on, strict=True))
     return NextSlates(slates, found, min(size, K), votes.rater is not None)

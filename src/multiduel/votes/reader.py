@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.inference.votes import Votes
-from multiduel.inputs import BadInput, choice, shortened
+from multiduel.inputs import BadInput, choice, shortened, truth
 from multiduel.votes import arena_logs, battles, counts, preflib, ranker_logs, rankings
 from multiduel.votes.assembling import Reading, reading
 from multiduel.votes.open_files import PARQUET, first_bytes, opened_text
@@ -96,6 +96,10 @@ def read(
     """
     if kind is not None:
         choice("kind", kind, KINDS)
+    if ordered is not None:
+        truth("ordered", ordered)
+    if outcomes is not None and not isinstance(outcomes, Mapping | str):
+        raise BadInput(f"'outcomes' must be a word, or a table from words of the file to outcomes. Got {shortened(outcomes)}.")
     readings = [_read(one, columns, outcomes, ordered, kind) for one in (source, *more)]
     if len(readings) == 1:
         return readings[0]

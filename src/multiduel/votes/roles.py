@@ -56,7 +56,7 @@ def plain(name: str) -> str:
 
 def find_roles(table: Table, given: Mapping[str, str | None] | None) -> dict[str, str]:
     """The column of each role that the table has: as given, otherwise by common names."""
-    chosen = _given(table, given or {})
+    chosen = _given(table, {} if given is None else given)
     known: dict[str, str] = {}
     for name in table.names:
         known.setdefault(plain(name), name)

@@ -31,7 +31,7 @@ class Price:
     @classmethod
     def read(cls, written: str) -> Price:
         """Read a price such as "0.15/0.60", in and out, or one number for both."""
-        form = _PRICE.fullmatch(written)
+        form = _PRICE.fullmatch(written) if isinstance(written, str) else None
         if form is None:
             raise BadInput(f"A price is money per million tokens, in and out, such as 0.15/0.60. Got {shortened(written)}.")
         return cls(float(form[1]), float(form[2] or form[1]))

@@ -15,6 +15,7 @@ from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.events import canonical
 from multiduel.arena.domain.options import Option, check_options, make_content, read_options
 from multiduel.arena.domain.settings import Settings
+from multiduel.arena.domain.texts import check_text
 from multiduel.arena.journal import connect
 from multiduel.arena.judges.budgets import Budget, Price
 from multiduel.arena.judges.calls import Calls
@@ -24,7 +25,8 @@ from multiduel.arena.judges.seats import LocalSeat
 from multiduel.arena.judges.worth import Worth, worth_of
 from multiduel.arena.service.board import Board
 from multiduel.arena.service.service import Service
-from multiduel.inputs import BadInput, names_of, shortened, text, whole
+from multiduel.files import file_name
+from multiduel.inputs import BadInput, listed, names_of, shortened, text, truth, whole
 
 MOST_AT_ONCE = 64
 MOST_LABEL = 200
@@ -136,7 +138,7 @@ def judge(
     >>> found.winner, found.board.answers < 12
     ('long', True)
     """
-    listed, contexts = _options(options, cases)
+    entries, contexts = _options(options, cases)
     judges = [judge_of(one) for one in judge] if isinstance(judge, list | tuple) else [judge_of(judge)]
     if not judges:
         raise BadInput("A jury must have at least one judge. Got none.")
@@ -150,23 +152,24 @@ def judge(
     spending = Budget(budget, None if price is None else Price.read(price))
     about = {
         "settings": settings.to_json(),
-        "options": [[one.name, [content.sha256 for content in one.contents]] for one in listed],
+        "options": [[one.name, [content.sha256 for content in one.contents]] for one in entries],
         "contexts": list(contexts),
         "judges": [[one.name, one.identity] for one in judges],
-        "swap": bool(swap),
+        "swap": truth("swap", swap),
         "instructions": text("instructions", instructions),
     }
+    check_text(about)
     request = f"judge {hashlib.sha256(canonical(about).encode('utf-8')).hexdigest()}"
     try:
         with opened(file) as (service, calls):
-            arena = service.do(c.Create(_title(judges), settings, listed, contexts, request)).id
+            arena = service.do(c.Create(_title(judges), settings, entries, contexts, request)).id
             service.do(c.Open(arena))
             run = Run(LocalSeat(service, arena, label_of(judges)), judges, calls, spending, swap, instructions, concurrency)
             if progress is not None:
                 run.progress = progress
             run.go()
             worth = worth_of(service, arena, calls)
-            kept = None if file is None else os.fspath(file)
+            kept = None if file is None else file_name(file)
             return Judged(service.board(arena), worth, run.stop, run.votes, str(spending), arena, kept)
     finally:
         for one in judges:
@@ -177,7 +180,7 @@ def judge(
 def opened(file: str | os.PathLike[str] | None) -> Iterator[tuple[Service, Calls]]:
     """The service on a file, or on one that is deleted afterwards, with its calls."""
     with tempfile.TemporaryDirectory(prefix="multiduel-") as folder:
-        db = os.fspath(file) if file is not None else str(Path(folder, "judge.db"))
+        db = file_name(file) if file is not None else str(Path(folder, "judge.db"))
         if "://" in db:
             raise BadInput(f"'file' must be the name of a file on this machine. Got {shortened(db)}.")
         calls = Calls(f"{db}.calls")
@@ -200,14 +203,14 @@ def _options(given: Any, cases: Sequence[str] | None) -> tuple[tuple[Option, ...
         raise BadInput(f"'options' must be names with contents, or the path of a file. Got {shortened(given)}.")
     if isinstance(cases, str):
         raise BadInput(f"'cases' must be a list of questions. Got the text {shortened(cases)}.")
-    contexts = () if cases is None else tuple(text("cases", one).strip() for one in cases)
-    listed = []
+    contexts = () if cases is None else tuple(text("cases", one).strip() for one in listed("cases", cases, of="judge"))
+    made = []
     for name, contents in given.items():
         where = f"The content of {shortened(name)}"
-        values = [contents] if isinstance(contents, str) else list(contents)
-        listed.append(Option(str(name), tuple(make_content("text", value, where) for value in values)))
-    check_options(listed, contexts)
-    return tuple(listed), contexts
+        values = [contents] if isinstance(contents, str) else listed("options", contents, of="judge")
+        made.append(Option(str(name), tuple(make_content("text", value, where) for value in values)))
+    check_options(made, contexts)
+    return tuple(made), contexts
 
 
 def label_of(judges: Sequence[Judge]) -> str:
