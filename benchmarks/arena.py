@@ -1,7 +1,7 @@
 """The arena measured: durable votes per second, long logs, and a thousand simulated raters.
 
     python benchmarks/arena.py measure [speed long raters]   into benchmarks/arena.json
-    python benchmarks/arena.py page                          the section "Measured" of docs/arena.md, from there
+    python benchmarks/arena.py page                          "Measured" (docs/arena.md), "Capacity" (docs/operate.md)
 
 ``speed`` has PostgreSQL too where Debian's package is installed. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
 ``raters`` needs.
@@ -15,6 +15,7 @@ import json
 import os
 import random
 import statistics
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -28,6 +29,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 STORE = HERE / "arena.json"
 PAGE = HERE.parent / "docs" / "arena.md"
+OPERATE = HERE.parent / "docs" / "operate.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 RATERS, VOTES = 32, 4000
 
@@ -165,6 +167,7 @@ def long():
         events = service.info(arena).events
         service.close()
         with_snapshot, without = started(db, arena), started(db, arena, drop=True)
+        used = json.loads(subprocess.check_output([sys.executable, __file__, "uses", db, arena]))
         row = {
             "K": K,
             "votes": votes + 600,
@@ -177,9 +180,39 @@ def long():
             "vote_and_next_cpu_ms": 1e3 * statistics.median(whole),
             "start_with_snapshot": with_snapshot,
             "start_without": without,
+            **used,
         }
     print(row, flush=True)
     return row
+
+
+def uses(db, arena):
+    """In a process of its own: memory of a folded log, and CPU seconds of what reads all of it."""
+    from multiduel.arena import Service, connect
+    from multiduel.arena.files.exports import log_table, whole_events
+    from multiduel.arena.files.verify import verify
+    from multiduel.arena.files.vote_table import rows_of, vote_table
+
+    service = Service(connect(db))
+    service.warm()
+    before = resident()
+    votes = service.board(arena).answers
+    found = {"memory_bytes_per_vote": (resident() - before) / votes}
+    for name, work in (
+        ("raters_cpu_seconds", lambda: service.raters(arena)),
+        ("votes_csv_cpu_seconds", lambda: sum(map(len, vote_table(rows_of(service, arena))))),
+        ("log_csv_cpu_seconds", lambda: sum(map(len, log_table(whole_events(service.journal, arena))))),
+        ("verify_cpu_seconds", lambda: verify(service.journal, arena)),
+    ):
+        start = time.process_time()
+        work()
+        found[name] = time.process_time() - start
+    service.close()
+    return found
+
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def ballot(rng, strength, shown):
@@ -303,9 +336,61 @@ def page():
         for name, section in (("speed", speed_words), ("long", long_words), ("raters", raters_words))
         if name in store
     ]
-    text = PAGE.read_text()
+    put(PAGE, "\n".join(parts))
+    put(OPERATE, capacity_words(store))
+
+
+def put(page, written):
+    text = page.read_text()
     before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(parts) + f"{END}{after}")
+    page.write_text(f"{before}{BEGIN}\n{written}{END}{after}")
+
+
+def capacity_words(store):
+    """What the measurements come to for other sizes, in proportion."""
+    row = store["long"]
+    cpu = min(one["server_cpu_ms_per_vote"] for one in store["speed"] if one["together"] == "any")
+    disk, memory = 1e6 * row["megabytes"] / row["votes"], row["memory_bytes_per_vote"]
+    lines = [
+        "| votes in one arena | disk | memory | start, with a snapshot | start, without | verify |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for votes in (10**5, 10**6, 10**7, 10**9):
+        ratio = votes / row["votes"]
+        seconds = (row["start_with_snapshot"]["cpu_seconds"], row["start_without"]["cpu_seconds"], row["verify_cpu_seconds"])
+        cells = [f"{votes:,}", amount(disk * votes), amount(memory * votes), *(duration(one * ratio) for one in seconds)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(
+        [
+            paragraph(
+                f"Measured with {row['votes']:,} votes on {row['K']} options, the rest in proportion:",
+                f"{disk:,.0f} bytes of disk and {memory:,.0f} bytes of memory a vote,",
+                f"{cpu:.2f} ms of the server's CPU for a vote with its next ticket,",
+                f"which is {1e3 / cpu:,.0f} votes a second and core at most.",
+            ),
+            *lines,
+            "",
+            paragraph(
+                "An arena is folded into the memory of every process that serves it, with all of its votes:",
+                "that memory is the ceiling of one arena.",
+                "Commands of one arena are decided one after the other, so one arena uses one core.",
+                "Several arenas share nothing but the database: with PostgreSQL several processes serve them,",
+                "and beyond one database, give each group of arenas a server and a database of its own.",
+                "A billion votes in one arena do not fit: spread them over arenas.",
+            ),
+        ]
+    )
+
+
+def amount(bytes):
+    for size, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if bytes >= size:
+            return f"{bytes / size:,.1f} {unit}"
+    return f"{bytes:,.0f} bytes"
+
+
+def duration(seconds):
+    return f"{seconds:,.1f} s" if seconds < 100 else f"{seconds / 60:,.0f} min" if seconds < 6000 else f"{seconds / 3600:,.0f} h"
 
 
 def speed_words(rows):
@@ -358,6 +443,8 @@ def long_words(row):
         "Besides what any process takes to load,",
         f"a start takes {snapshot['cpu_seconds']:.1f} s with a snapshot and {fold['cpu_seconds']:.1f} s without one",
         f"(to the first ticket {snapshot['cpu_seconds_to_a_ticket']:.1f} s and {fold['cpu_seconds_to_a_ticket']:.1f} s).",
+        f"The page of raters takes {row['raters_cpu_seconds']:.1f} s, the votes as CSV {row['votes_csv_cpu_seconds']:.1f} s,",
+        f"the log as CSV {row['log_csv_cpu_seconds']:.1f} s, verifying {row['verify_cpu_seconds']:.0f} s.",
         "All CPU time.",
     )
 
@@ -400,6 +487,8 @@ PARTS = {"speed": speed, "long": long, "raters": raters}
 def main():
     if sys.argv[1:2] == ["page"]:
         page()
+    elif sys.argv[1:2] == ["uses"]:
+        print(json.dumps(uses(*sys.argv[2:])))
     elif sys.argv[1:2] == ["measure"]:
         for name in sys.argv[2:] or PARTS:
             keep(name, PARTS[name]())

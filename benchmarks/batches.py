@@ -122,10 +122,16 @@ def table() -> str:
         "|---|---|---|---|---|",
     ]
     for row in found:
-        one = next(other for other in found if other["slate_size"] == row["slate_size"] and other["batch"] == 1)
-        name = str(row["batch"]) if row["batch"] else "all in turn, not chosen"
+        one = next((other for other in found if other["slate_size"] == row["slate_size"] and other["batch"] == 1), None)
+        name = (
+            str(row["batch"])
+            if row["batch"]
+            else "random slates, not chosen"
+            if row["slate_size"] > 2
+            else "all pairs in turn, not chosen"
+        )
         mean = f"{row['mean']:,.0f} ± {1.96 * row['error']:,.0f}"
-        ratio = f"{row['mean'] / one['mean']:.2f}"
+        ratio = "not measured" if one is None else f"{row['mean'] / one['mean']:.2f}"
         lines.append(f"| {row['slate_size']} | {name} | {mean} | {row['low']:,} to {row['high']:,} | {ratio} |")
     return "\n".join(lines)
 

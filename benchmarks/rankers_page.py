@@ -12,7 +12,8 @@ NOT_YET = "Not measured yet."
 
 def write(store, template, path):
     text = template
-    for name, make in {"play": play, "ties": ties, "flips": flips, "speed": speed, "log": log}.items():
+    makers = {"play": play, "ties": ties, "flips": flips, "speed": speed, "log": log}
+    for name, make in (makers | {"statements": statements, "contradictions": contradictions}).items():
         of = {"ties": "play", "speed": "sensitivity"}.get(name, name)
         text = text.replace(f"@@{name}@@", make(store[of]["rows"]) if of in store else NOT_YET)
     rows = store["sensitivity"]["rows"] if "sensitivity" in store else []
@@ -32,7 +33,7 @@ def write(store, template, path):
 def table(heading, rows):
     """Markdown; all but the first column to the right."""
     columns = heading.split(" | ")
-    words = sum(name in ("method", "data", "clicks", "policy", "what") for name in columns)
+    words = sum(name in ("method", "data", "clicks", "policy", "what", "setting", "slates") for name in columns)
     aligned = "|".join("---" if k < words else "--:" for k in range(len(columns)))
     return "\n".join([f"| {heading} |", f"|{aligned}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
@@ -136,12 +137,50 @@ def speed(rows):
     return table("method | m = 4 | m = 8", lines)
 
 
-def log(rows):
-    said = {"write": "written by the library, each page and click by itself", "analyse": "`analyse`", "replay": "`replay`"}
+def statements(rows):
+    """A row per setting: in how many per cent of the logs each statement names a winner."""
+    lines = []
+    for row in rows:
+        cells = []
+        for what in ("verdict", "means", "standings", "t-test"):
+            named, right = row["named"][what]
+            share = f"{100 * named / row['logs']:.1f}"
+            wrong = f" ({100 * (named - right) / row['logs']:.1f} wrong)" if row["setting"] != "equal" and named > right else ""
+            cells.append("" if what == "t-test" and row["rankers"] > 2 else share + wrong)
+        who = f"{row['users']:,} x {row['pages']}"
+        lines.append([row["setting"], row["slates"], str(row["rankers"]), who, f"{row['taste']:g}", *cells])
+    return table("setting | slates | rankers | users x pages | taste | verdict | means | standings | t-test", lines)
+
+
+def contradictions(rows):
+    head = f"Of {rows[0]['logs']} logs of four close rankers, {rows[0]['pages']:,} users each, looked at after every page:"
     lines = [
-        [said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", f"{row['peak_mb'] - row['before_mb']:,.0f} MB"]
+        [f"{row['margin']:g}", *(str(row[name]) for name in ("once", "lost", "halves", "either", "several"))] for row in rows
+    ]
+    columns = (
+        "margin | once certain | of these, not at the end | certain, beside an interval that doubts it | either of these, now"
+    )
+    columns += " | several within the margin"
+    return f"{head}\n\n{table(columns, lines)}"
+
+
+def log(rows):
+    said = {
+        "write": "written by the library, each page and click by itself",
+        "analyse": "`analyse`",
+        "state": "`analyse --state`, the first time",
+        "again": "`analyse --state` after 1,000 more pages, and clicks on 100 old ones",
+        "replay": "`replay`",
+    }
+    lines = [
+        [said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", memory(row)]
         for row in sorted(rows, key=lambda row: list(said).index(row["what"]))
     ]
     most = max(row["pages"] for row in rows)
-    head = f"Four rankers, 200,000 users, {most:,} pages, {rows[0]['megabytes']:,.0f} MB; one core of a busy machine:"
+    size = f"{most:,} pages, 1.7 clicks each, {rows[0]['megabytes']:,.0f} MB"
+    head = f"Four rankers, 200,000 users, {size}; CPU seconds of a busy machine:"
     return f"{head}\n\n{table('what | pages | time | memory', lines)}"
+
+
+def memory(row):
+    return f"{row['peak_mb'] - row['before_mb']:,.0f} MB" if "peak_mb" in row else "not measured"

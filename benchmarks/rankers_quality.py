@@ -1,6 +1,6 @@
 """How fair and how sensitive every method is, what ties cost policies, regret of defaults old and new, and signs that flip.
 
-    PYTHONPATH=src python benchmarks/rankers_quality.py measure FOLDER   # with mq2008.svm.gz and mslr_web_fold1_sample.svm.gz
+    PYTHONPATH=src:. python benchmarks/rankers_quality.py measure FOLDER   # with mq2008.svm.gz and mslr_web_fold1_sample.svm.gz
     PYTHONPATH=src python benchmarks/rankers_quality.py page             # docs/rankers.md from rankers.json and the template
 
 One thread. What was measured is kept in rankers.json; remove it to measure it again. ``measure FOLDER fairness:greedy``
@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from multiduel.rankers.multileaving import TWO_ONLY
 from multiduel.rankers.replay import replay
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import ranker_statements
 import text_collection
 
 STORE, TEMPLATE = Path(__file__).with_name("rankers.json"), Path(__file__).with_name("rankers.template.md")
@@ -208,15 +208,25 @@ def log(worlds, only=None, pages=1_000_000):
         path = Path(folder) / "log.jsonl"
         with open(path, "w") as file:
             texts = {}
-            for k, (page, user, document) in enumerate(pages_and_clicks(pages)):
+            for k, (page, user, documents) in enumerate(pages_and_clicks(pages)):
                 of, text = f'"id":"{k:016x}","time":{k}.0', texts.get(page["seed"]) or json.dumps(page, separators=(",", ":"))
                 texts[page["seed"]] = text
                 file.write(f'{{"kind":"impression",{of},"user":"{user}","session":null,"query":"q","page":{text}}}\n')
-                if document:
+                for document in documents:
                     file.write(f'{{"kind":"click",{of},"document":"{document}","weight":1.0}}\n')
-        for what, count in {"write": pages // 10, "analyse": pages, "replay": pages}.items():
+        for what, count in {"write": pages // 10, "analyse": pages, "state": pages, "again": 1000, "replay": pages}.items():
             if only not in (None, what):
                 continue
+            if what == "again":  # the log grows; clicks on old pages among them
+                grown = rankers.Log(path)
+                for page, user, documents in pages_and_clicks(1000):
+                    id = grown.shown(page, user=user, query="q", time=2e6)
+                    for document in documents:
+                        grown.clicked(id, document, time=2e6)
+                with open(path, "a") as file:
+                    for k in range(100):
+                        document = next(itertools.islice(pages_and_clicks(64), k % 64, None))[0]["documents"][0]
+                        file.write(f'{{"kind":"click","id":"{k:016x}","time":2e6,"document":"{document}","weight":1.0}}\n')
             command = [sys.executable, __file__, what, str(path), str(count)]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
             rows.append({"what": what, "pages": count, "megabytes": path.stat().st_size / 1e6, **json.loads(done.stdout)})
@@ -225,14 +235,15 @@ def log(worlds, only=None, pages=1_000_000):
 
 
 def pages_and_clicks(pages):
-    """A page, whose it is, and the document clicked, if any."""
+    """A page, whose it is, and the documents clicked: 1.7 on average, some of them twice."""
     rng = np.random.default_rng(0)
     lists = [[f"doc-{d}" for d in rng.permutation(30)] for _ in range(4)]
     made = [rankers.multileave(lists, names=list("abcd"), method=NEW, seed=k) for k in range(64)]
-    who, slot, hit = rng.integers(200_000, size=pages), rng.integers(10, size=pages), rng.random(pages) < 0.7
+    who, count = rng.integers(200_000, size=pages), rng.poisson(1.7, size=pages)
+    slot = rng.integers(10, size=(pages, 8)).tolist()
     for k in range(pages):
         page = made[k % 64]
-        yield page, f"u{who[k]}", page["documents"][slot[k]] if hit[k] else None
+        yield page, f"u{who[k]}", [page["documents"][at] for at in slot[k][: count[k]]]
 
 
 def with_log(what, path, pages):
@@ -244,26 +255,31 @@ def with_log(what, path, pages):
         log = rankers.Log(f"{path}.short")
         for page, user, _ in pages_and_clicks(100):
             log.shown(page, user=user)
-        rankers.analyse(log) if what == "analyse" else replay(log, "due-duel", slate_size=4)
+        replay(log, "due-duel", slate_size=4) if what == "replay" else rankers.analyse(log)
         log.path.unlink()
     before, start = peak_mb(), time.process_time()
     if what == "write":
-        for page, user, document in content:
+        for page, user, documents in content:
             id = log.shown(page, user=user, query="q")
-            if document:
+            for document in documents:
                 log.clicked(id, document)
     elif what == "analyse":
         found["users"] = rankers.analyse(path).users
+    elif what in ("state", "again"):
+        found["users"] = rankers.analyse(path, state=f"{path}.state").users
     else:
         found["rounds"] = replay(path, "due-duel", slate_size=4).rounds
     print(json.dumps({"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before, **found}))
 
 
 def peak_mb():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    """Of this process alone: what getrusage says begins with the peak of the process that started this one."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1e3
 
 
 PARTS = {"sensitivity": sensitivity, "fairness": fairness, "play": play, "flips": flips, "log": log}
+PARTS |= {"statements": ranker_statements.statements, "contradictions": ranker_statements.contradictions}
 
 
 def measure(folder, names):
@@ -311,7 +327,7 @@ if __name__ == "__main__":
         measure(Path(sys.argv[2]), sys.argv[3:])
     elif sys.argv[1:] == ["page"]:
         page()
-    elif sys.argv[1:2] and sys.argv[1] in ("write", "analyse", "replay"):
+    elif sys.argv[1:2] and sys.argv[1] in ("write", "analyse", "state", "again", "replay"):
         with_log(sys.argv[1], sys.argv[2], int(sys.argv[3]))
     else:
         sys.exit(__doc__)

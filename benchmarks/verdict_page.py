@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from multiduel.inference.forecast import is_wide
+
 MOST = 20000  # answers after which a forecast is no longer waited for
 TEMPLATE = Path(__file__).with_name("verdicts.template.md")
 
@@ -86,11 +88,13 @@ def answers(rows):
 
 
 def forecasts(rows):
+    """How often the range held, where it was said; a range that is too wide is "too early to say"."""
     lines = []
     for world, K, m in dict.fromkeys((row["world"], row["K"], row["m"]) for row in rows):
         for name, least, most in (("40 to 80", 40, 80), ("80 to 160", 80, 160), ("160 and more", 160, np.inf)):
             here = [row for row in rows if (row["world"], row["K"], row["m"]) == (world, K, m)]
-            here = [row for row in here if least <= row["at"] * m / K < most]
+            looks = [row for row in here if least <= row["at"] * m / K < most]
+            here = [row for row in looks if not is_wide(row["low"], row["high"])]
             known = [row for row in here if row["end"] or row["at"] + row["high"] < MOST]
             if not known:
                 continue
@@ -103,13 +107,14 @@ def forecasts(rows):
                 str(K),
                 str(m),
                 name,
+                f"{1 - len(here) / len(looks):.0%}",
                 str(len(known)),
                 str(len(here) - len(known)),
                 *(f"{share:.0%}" for share in shares),
             ]
             lines.append([*cells, f"{ratio[1]:.2f}", f"{ratio[0]:.2f} to {ratio[2]:.2f}"])
-    head = "world | K | m | showings per option | forecasts | not known | within | sooner | later | ratio, median | 10 % to 90 %"
-    return table(head, lines)
+    said = "forecasts | not known | within | sooner | later | ratio, median | 10 % to 90 %"
+    return table(f"world | K | m | showings per option | too early | {said}", lines)
 
 
 def widths(rows):

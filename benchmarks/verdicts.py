@@ -249,7 +249,7 @@ def forecasts_along(u, m, seed, label):
         if t >= next_look:
             f = md.forecast(policy.tally, slate_size=m)
             next_look *= 1.5
-            if not f.too_early:
+            if np.isfinite(f.likely):  # also where the range is too wide to be said
                 looks.append((t, f.low, f.likely, f.high))
     end = t if t < verdict_page.MOST else None
     return [

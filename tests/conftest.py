@@ -71,6 +71,7 @@ SLOW = {
     "tests/rankers/test_matrix.py": "compiles click models, and plays users",
     "tests/rankers/test_multileaving.py::test_equals_the_plain_oracle": "plays every method beside its oracle",
     "tests/rankers/test_story.py": "plays users until one ranker is certain",
+    "tests/rankers/test_shared_policy.py": "starts workers and databases",
     "tests/test_contributing.py": "follows the steps in a copy of the project",
     "tests/test_documents.py": "runs every code block and builds the site",
     "tests/test_installation.py": "installs the package afresh",

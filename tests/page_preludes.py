@@ -51,6 +51,7 @@ class json:  # a page that went through JSON, whenever it is asked for
 
 
 my_rankers, query, text, clicks, weights = [Searcher() for _ in range(4)], "apple pie", "", ["doc-4"], np.ones(136)
+user = "u17"
 made = list(ours.generate(queries=5, documents=12, features=136))
 ours.write_letor(made[:3], "train.txt")
 ours.write_letor(made[3:], "vali.txt.gz")

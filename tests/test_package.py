@@ -93,9 +93,9 @@ def test_slow_tests_are_where_the_list_says():
         assert not test or f"def {test}(" in (ROOT / file).read_text(), place
 
 
-def test_the_core_needs_five_libraries(pyproject):
+def test_the_core_needs_six_libraries(pyproject):
     names = {re.match(r"[a-z-]+", need)[0] for need in pyproject["project"]["dependencies"]}
-    assert names == {"numpy", "numba", "scipy", "typer", "rich"}
+    assert names == {"numpy", "numba", "scipy", "typer", "rich", "msgspec"}
 
 
 def test_the_citation_and_the_templates_are_there():

@@ -36,6 +36,7 @@ label = "IndSelfSparring"
 PAGE = r"""
 \documentclass{article}
 \usepackage{booktabs,graphicx}
+\renewcommand{\topfraction}{0.95}\renewcommand{\textfraction}{0.05}  % figure and table on one page
 \begin{document}
 \noindent MultiRUCB~\cite{du2020} and IndSelfSparring~\cite{sui2017}, compared on eight arms.
 \begin{figure}[t]\centering\includegraphics[width=\textwidth]{study/regret.pdf}

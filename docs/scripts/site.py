@@ -39,7 +39,10 @@ TOP = {
 # Modules of the Python reference beside the names of ``multiduel`` itself, which are listed by what they are for.
 API = {
     "Ask and tell": ("make", "restore", "Policy", "Slate", "Outcome", "best", "worst", "ranking", "duels", "tie"),
-    "Simulate": ("simulate", "Result", "Results", "Rankings", "catalogue", "suggest", "Suggestion", "register", "BadInput"),
+    "Simulate": (
+        *("simulate", "Result", "Results", "read_results", "Rankings", "catalogue", "suggest", "Suggestion", "register"),
+        "BadInput",
+    ),
     "Problems": (
         *("Problem", "instance", "synthetic", "random_utilities", "bradley_terry", "random_tournament", "cyclic", "from_matrix"),
         *("from_utilities", "read_csv", "EstimatedProblem"),
@@ -47,6 +50,7 @@ API = {
     "Votes": ("read_votes", "Votes", "standings", "Standings", "next_slates", "NextSlates"),
     "Options with features": ("contexts", "context_arms", "random_contexts", "ContextProblem"),
     "Verdicts": ("verdict", "Verdict", "forecast", "Forecast", "Tally", "estimate"),
+    "Standings": ("standings", "Standings", "Votes"),
 }
 MODULES = {
     "Theory": ("multiduel.theory", "multiduel.theory.slates"),

@@ -19,6 +19,9 @@ HALF = [[0.5, 0.6], [0.4, 0.5]]
 WINS = [[0, 1], [0, 0]]
 
 
+VOTES = md.Votes.of(["a", "b", "c"], first=[0, 1, 2], second=[1, 2, 0], outcome=[1, 0, -1], ordered=True)
+
+
 def raters() -> md.Tally:
     return md.Tally(3, unit="rater")
 
@@ -29,6 +32,8 @@ FUNCTIONS = {  # function, arguments by position, options
     "forecast": (md.forecast, (TALLY,), {}),
     "verdict of counts": (md.verdict, (ABOVE.tolist(),), {}),
     "verdict of a tally": (md.verdict, (TALLY,), {"room": 5, "retired": (1,)}),
+    "standings of counts": (md.standings, (ABOVE.tolist(),), {}),
+    "standings of votes": (inference.standings, (VOTES,), {"position": True, "covariates": {"length": [1.0, -1.0, 0.5]}}),
     "evidence": (inference.evidence, (ABOVE, LEVEL), {}),
     "pair_intervals": (inference.pair_intervals, (ABOVE, LEVEL), {"error": 0.05}),
     "Weighed.of": (inference.Weighed.of, (ABOVE, LEVEL), {}),

@@ -29,7 +29,8 @@ def test_policies_is_a_table_with_filters():
     assert all(spec.slate == "any" and not spec.anytime for spec in md.catalogue(slate="any", anytime=False))
     assert md.catalogue("sparring").names == [name for name in everything.names if "sparring" in name]
     assert all("Condorcet" in spec.assumes for spec in md.catalogue(assumes="condorcet")) and md.catalogue(assumes="condorcet")
-    assert md.catalogue(features=True).names == ["kernel-self-sparring"]
+    assert md.catalogue(features=True).names == [spec.name for spec in everything if spec.features]
+    assert {"kernel-self-sparring", "colstim"} <= set(md.catalogue(features=True).names)
     assert "<td>rucb</td>" in md.catalogue("rucb")._repr_html_() and repr(md.catalogue("rucb")).startswith("policy")
     with pytest.raises(md.BadInput, match="'slate' must be one of two, any"):
         md.catalogue(slate="three")

@@ -50,6 +50,7 @@ from multiduel.arena import (
     connect,
 )
 from multiduel.arena.domain import events as log
+from multiduel.arena.domain.commands import RecordNotice
 from multiduel.arena.domain.events import Event
 from multiduel.arena.files.exports import log_lines, log_table, read_log
 from multiduel.arena.files.imports import import_log
@@ -252,7 +253,7 @@ def use(service: Service, arena: str) -> None:
         do(Vote(id, {"skip": True}))
     with service.look(arena) as state:
         undone = [key.split(":", 2)[1:] for key in state.requests if key.startswith("undo:")]
-        asked = [key.split(":", 1) for key in state.asks if not key.startswith("print:")]
+        asked = [key.split(":", 1) for key in state.asks]
     for id, request in undone:
         do(Undo(arena, id, request))
     for id, request in asked[:5]:
@@ -325,6 +326,7 @@ def a_log(folder: Path, seed: int, **settings: Any) -> tuple[list[Event], dict[s
         for k in range(40):  # until there is a verdict
             lines = [VoteLine(f"l{k} {other}", best, shown=["o2", other], rater=f"p{k}") for other in others]
             service.do(ImportVotes(arena, lines))
+        service.do(RecordNotice(arena, "0" * 16, "webhook", "winner 9", True, 2))
         service.do(Pause(arena))
         service.do(Close(arena))
         events = service.events(arena)

@@ -40,3 +40,13 @@ def test_the_range_holds_about_four_of_five():
     assert known > 80
     assert 0.65 < within / known < 0.95  # 0.80 plus or minus three and a half standard errors
     assert sooner / known < 0.25 and later / known < 0.25
+
+
+def test_a_range_that_is_too_wide_is_too_early_to_say():
+    """Between equal leaders anything is possible; the numbers stay, for whoever offers a margin."""
+    level = md.inference.Tally.of([[0, 40, 60], [40, 0, 60], [20, 20, 0]])
+    guess = md.forecast(level)
+    assert guess.too_early and guess.high > 30 * guess.low > 0
+    assert str(guess).startswith("too early to say (anything from ") and str(guess).endswith(" more answers)")
+    clear = md.forecast(md.inference.Tally.of([[0, 30, 45], [12, 0, 40], [5, 10, 0]]))
+    assert not clear.too_early and clear.high <= 30 * clear.low

@@ -256,8 +256,8 @@ def test_a_forecast_in_words_and_numbers():
     tally = Tally.of(clear(4, 30, 22), showings=[90] * 4)
     assert forecast(tally) == forecast(tally, seed=0) != forecast(tally, seed=1)
     assert forecast(tally) == forecast(tally, slate_size=2, alpha=0.05, margin=0.0)
-    assert not forecast(Tally.of(clear(2, 20, 20), showings=[40, 40])).too_early
-    assert forecast(Tally.of(clear(2, 19, 20), showings=[39, 40])).too_early
+    assert np.isfinite(forecast(Tally.of(clear(2, 20, 20), showings=[40, 40])).likely)
+    assert np.isnan(forecast(Tally.of(clear(2, 19, 20), showings=[39, 40])).likely)
     wide = forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=50)
     assert wide == forecast(Tally.of(clear(4, 30, 22), showings=[90] * 4), slate_size=4), "no slate holds more than all"
 

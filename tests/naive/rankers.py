@@ -136,7 +136,8 @@ def optimised(rankings, depth, rng, candidates=32, steps=25, step=1.0, weight=0.
             shown.append(first_free(rankings[those[rng.below(len(those))]], shown))
         credit = [[1.0 / r for r in ranks(document, rankings)] for document in shown]
         lists.append(shown)
-        credits.append([[c - sum(row) / n for c in row] for row in credit])
+        some = [bool(ranking) for ranking in rankings]  # who returned nothing is left out
+        credits.append([[c - sum(row) / sum(some) if some[a] else 0.0 for a, c in enumerate(row)] for row in credit])
     p = [1.0 / candidates] * candidates
 
     def bias():
@@ -160,7 +161,7 @@ def optimised(rankings, depth, rng, candidates=32, steps=25, step=1.0, weight=0.
             break
     rest = bias()
     scale = 1.0 + max((max(row) - min(row) for row in rest), default=0.0)
-    return lists[drawn], [[(credits[drawn][k][a] - rest[k][a]) / scale for a in range(n)] for k in page]
+    return lists[drawn], [[(credits[drawn][k][a] - rest[k][a]) / scale if rankings[a] else -1.0 for a in range(n)] for k in page]
 
 
 def mean_difference(evidence, clicked, n):
@@ -169,7 +170,7 @@ def mean_difference(evidence, clicked, n):
         for b in range(n):
             if a != b:
                 total = sum(evidence[k][a] - evidence[k][b] for k in clicked)
-                wins[a][b] = 0.5 + 0.5 * total / max(1, len(clicked))
+                wins[a][b] = min(1.0, max(0.0, 0.5 + 0.5 * total / max(1, len(clicked))))
     return wins
 
 
@@ -239,18 +240,33 @@ def pairwise(rankings, depth, rng):
         last = pool.pop()
         if chosen < len(pool):
             pool[chosen] = last
-    return shown, ([ranks(document, rankings) for document in shown], sizes)
+    return shown, ([ranks(document, rankings) for document in shown], sizes, [not ranking for ranking in rankings])
 
 
 def agree(evidence, clicked, n):
-    return compare_credit(agreement(evidence, clicked, n))
+    credit = agreement(evidence, clicked, n)
+    close = [
+        [credit[b] if abs(credit[a] - credit[b]) <= 1e-9 * (credit[a] + credit[b]) else credit[a] for b in range(n)]
+        for a in range(n)
+    ]
+    wins = [
+        [0.0 if a == b else 1.0 if close[a][b] > credit[b] else 0.5 if close[a][b] == credit[b] else 0.0 for b in range(n)]
+        for a in range(n)
+    ]
+    table, _, empty = evidence
+    own = [sum(table[k][a] < float("inf") for k in clicked) for a in range(n)]
+    for a, b in itertools.permutations(range(n), 2):
+        if empty[a] != empty[b]:
+            wins[a][b] = 1.0 if own[a] > own[b] else 0.5 if own[a] == own[b] else 0.0
+    return wins
 
 
 def agreement(evidence, clicked, n):
-    table, sizes = evidence
+    """Preferences of a clicked document over those not clicked down to the one just below the lowest click."""
+    table, sizes, _ = evidence
     credit = [0.0] * n
     for i in clicked:
-        for j in range(max(clicked)):
+        for j in range(min(max(clicked) + 2, len(table))):
             first = sorted([min(table[i]) - 1, min(table[j]) - 1])  # slots from which on each may stand
             if j not in clicked and min(i, j) >= first[1]:
                 chance = 1.0

@@ -14,7 +14,6 @@ from multiduel import rankers
 from multiduel.cli.ranker_logs import app
 from multiduel.inputs import BadInput
 from multiduel.rankers import report
-from multiduel.rankers.judging import Rankers, judged
 from multiduel.rankers.replay import replay
 
 NAMES = ["good", "fair", "poor"]
@@ -75,15 +74,15 @@ def test_a_line_that_was_cut_off_is_named_and_costs_no_other(tmp_path):
 @pytest.mark.parametrize("method", rankers.METHODS)
 def test_many_pages_are_judged_as_one_is(tmp_path, method):
     log = write(tmp_path / "log.jsonl", pages=250, method=method, ties="half")
-    names, at = Rankers(), 0
-    shown = list(log.pages())
-    for portion in judged(log.pages(), names):
-        for arms, wins in zip(portion.arms, portion.wins, strict=True):
-            page = shown[at]
-            np.testing.assert_array_equal(wins, rankers.credit(page.page, page.clicks))
-            assert [names.names[arm] for arm in arms] == page.page["rankers"]
-            at += 1
-    assert at == 250
+    found = rankers.read_judgements(log)
+    rows, seats = found.pair_start, found.arm_start
+    for at, page in enumerate(log.pages()):
+        wins = rankers.credit(page.page, page.clicks)
+        n = len(wins)
+        np.testing.assert_allclose(found.won["click"][rows[at] : rows[at + 1]], wins[np.triu_indices(n, 1)], atol=1e-7)
+        assert [found.rankers.names[arm] for arm in found.arms[seats[at] : seats[at + 1]]] == page.page["rankers"]
+        assert found.clicks[at] == len(page.clicks)
+    assert found.pages == 250
 
 
 def test_the_first_judgement_of_a_user_counts_as_in_a_tally_by_rater(tmp_path):
@@ -125,9 +124,9 @@ def test_a_verdict_and_when_it_was_certain(tmp_path):
     assert 1000.0 < found.settled.time < 4000.0
     early = rankers.analyse(write(tmp_path / "early.jsonl", pages=60))
     assert early.settled is None and "Still needed" in report.settled_words(early)
-    assert "certain that 'good' is best after" in " ".join(report.words(found))
+    assert "It has been certain since" in " ".join(report.words(found))
     text = report.page(found, "<b>title")
-    assert "&lt;b&gt;title" in text and "<b>title" not in text and text.count("<svg") == 2 and "good" in text
+    assert "&lt;b&gt;title" in text and "<b>title" not in text and text.count("<svg") == 3 and "good" in text
     drop, half = (rankers.analyse(log, ties=ties) for ties in ("drop", "half"))
     assert half.level.sum() > 0 and drop.level.sum() == 0
 
@@ -281,7 +280,7 @@ def test_tables_from_elsewhere(tmp_path):
         assert [page[4:7] for page in again.pages()] == [page[4:7] for page in (one, two, three)]
     for bad, words in (
         ("impression,position,document,ranker\n1,1,a,x\n", "'clicked' is missing"),
-        ("impression,position,document,ranker,clicked\n1,one,a,x,1\n", "positions must be whole numbers"),
+        ("impression,position,document,ranker,clicked\n1,one,a,x,1\n", "positions must be whole numbers from 1"),
         ("impression,position,document,ranker,clicked\n1,1,a,x,maybe\n", "'clicked' must be 1 or 0"),
         ("impression,position,document,ranker,clicked\n1,1,a,x,1\n1,2,a,x,1\n", "shows a document once"),
         ("impression,position,document,ranker,clicked\n1,1,a,x,1\n2,1,a,x,1\n1,2,b,x,1\n", "Page '1' comes again"),
@@ -289,6 +288,10 @@ def test_tables_from_elsewhere(tmp_path):
         ("impression,position,document,ranker,clicked,time\n1,1,a,x,1,noon\n", "'time' must be seconds or a date"),
         ("impression,position,document,ranker,clicked,rankers\n1,1,a,x,1,y|z\n", "'x' is missing"),
         ("impression,position,document,ranker,clicked\n", "must hold a row per document"),
+        ("impression,position,document,ranker,clicked\n1,1,a,x\n", "line 2: must have 5 cells, as the first line has. Got fewer"),
+        ("impression,position,document,ranker,clicked\n1,1,a,x,1,2\n", "line 2: must have 5 cells.*Got more"),
+        ("impression,position,document,ranker,clicked\n1,1,a,x,1\n1,1,b,y,0\n", "Position 1 comes again"),
+        ("impression,position,document,ranker,clicked,time\n1,1,a,x,1,1754300000000\n", "milliseconds are above"),
     ):
         source.write_text(bad)
         with pytest.raises(BadInput, match=words):
@@ -322,7 +325,7 @@ def test_user_behavior_insights(tmp_path):
     click = event | {"event_attributes": {"object": {"object_id": page["documents"][0]}, "position": {"ordinal": 1}}}
     events.write_text("\n".join(map(json.dumps, [click, click | {"action_name": "hover"}, click | {"query_id": "q-2"}])))
     log = rankers.Log(tmp_path / "log.jsonl")
-    assert rankers.import_ubi(queries, events, log) == (1, 1, 1)
+    assert rankers.import_ubi(queries, events, log) == (1, 1, 1, 0, 1)
     (shown,) = log.pages()
     assert (shown.user, shown.query, shown.clicks) == ("c-1", "pie", {page["documents"][0]: 1.0})
     assert shown.page == page

@@ -11,7 +11,6 @@ import pytest
 
 from multiduel import rankers
 from multiduel.inputs import BadInput
-from multiduel.rankers.judging import Rankers, judged
 
 PAGE = dict(rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"], seed=1))
 QUERY = {
@@ -195,7 +194,6 @@ def test_many_clicks_on_one_page_are_read_in_linear_time(tmp_path):
     code = """
 import json, sys
 from multiduel import rankers
-from multiduel.rankers.judging import Rankers, judged
 documents = [f"d{k}" for k in range(30_000)]
 page = rankers.multileave([documents, documents[::-1]], names=["old", "new"], method="team-draft", length=30_000, seed=1)
 log = rankers.Log(sys.argv[1])
@@ -206,8 +204,7 @@ with open(log.path, "a") as file:
         file.write(json.dumps(click, separators=(",", ":")) + "\\n")
 (shown,) = log.pages()
 assert shown.clicks == dict.fromkeys(documents, 2.0)
-(portion,) = judged([shown], Rankers())
-assert portion.clicks.tolist() == [30_000]
+assert rankers.read_judgements(log).clicks.tolist() == [30_000]
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "log.jsonl")], check=True, timeout=300)
 
@@ -239,8 +236,7 @@ def test_a_log_keeps_weights_above_one(tmp_path):
         log.clicked(id, document, weight=weight)
     (shown,) = log.pages()
     assert shown.clicks == HEAVY
-    (portion,) = judged([shown], Rankers())
-    assert portion.wins[0, 0, 1] > portion.wins[0, 1, 0]
+    assert rankers.read_judgements(log).won["click"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("method", WEIGHING)

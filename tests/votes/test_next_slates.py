@@ -138,7 +138,7 @@ def test_what_is_no_votes_is_a_sentence():
 
 
 def test_twenty_at_once_are_worth_nearly_twenty_one_by_one():
-    """benchmarks/batches.py has the long version: 1.07 times the answers, on 59 options. In turn it takes many times more."""
+    """On 12 options; benchmarks/batches.py has the long version, on 59."""
 
     def answers(batch, seed):
         rng = np.random.default_rng([batch, seed])

@@ -414,6 +414,35 @@ class Client:
             self._key = key
         return key
 
+    def notices(self) -> Any:
+        """List where the arena's owners are told of results."""
+        return self._get(self._at("/notices"))["notices"]
+
+    def add_notice(self, target: str) -> Any:
+        """Be told of a winner, a cycle, as many votes as wanted without a result, and a day without votes.
+
+        Parameters
+        ----------
+        target
+            An https URL or a mail address that the server's operator allows.
+
+        Returns
+        -------
+        dict
+            With ``id``, and ``secret``, with which webhooks are signed.
+        """
+        return self._call("POST", self._at("/notices"), {"target": target})
+
+    def remove_notice(self, id: str) -> Any:
+        """Be told there no more.
+
+        Parameters
+        ----------
+        id
+            Of the notice.
+        """
+        return self._call("DELETE", self._at(f"/notices/{_quoted(id)}"))
+
     def log(self, format: str = "jsonl") -> str:
         """Export the arena's log.
 
@@ -423,6 +452,17 @@ class Client:
             "jsonl" or "csv".
         """
         return str(self._get(self._at(f"/log.{format}")))
+
+    def vote_table(self, format: str = "csv") -> str | bytes:
+        """Export the arena's votes as a flat table, a row per vote, with names instead of ids.
+
+        Parameters
+        ----------
+        format
+            "csv" (text) or "parquet" (bytes).
+        """
+        table: str | bytes = self._get(self._at(f"/votes.{format}"))
+        return table
 
     def verify(self) -> Any:
         """Check the arena's log: hashes, and whether its tickets are found again."""

@@ -97,6 +97,16 @@ def serve(
     limit: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A limit other than the usual one; may be repeated.")
     ] = None,
+    notify: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="https://HOST|@DOMAIN", help="Where owners may be told of results, by webhook or mail; may be repeated."
+        ),
+    ] = None,
+    smtp: Annotated[
+        str, typer.Option(help="The mail server: smtp://USER@HOST:587. Its password is taken from MULTIDUEL_SMTP_PASSWORD.")
+    ] = "",
+    mail_from: Annotated[str, typer.Option(help="The address that mail comes from.")] = "",
 ) -> None:
     """Serve the HTTP API, on this machine only if not told otherwise."""
     from multiduel.arena.domain.errors import Unavailable
@@ -105,7 +115,8 @@ def serve(
 
     address = host or ("0.0.0.0" if public else "127.0.0.1")
     try:
-        run(Setup(db, address, port, public, tuple(name or ()), workers, tuple(plugin or ()), tuple(limit or ())))
+        told = (tuple(notify or ()), smtp, mail_from)
+        run(Setup(db, address, port, public, tuple(name or ()), workers, tuple(plugin or ()), tuple(limit or ()), *told))
     except Unavailable as error:
         raise BadInput(str(error)) from None
 

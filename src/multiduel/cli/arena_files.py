@@ -14,6 +14,7 @@ import typer
 from multiduel.cli.arena import Arena, Db, Named, Plugins, existing, found, service_of
 from multiduel.cli.terminal import POLICY
 from multiduel.files import read_text, refuse_unwritable, whole_file
+from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
     from multiduel.arena.journal import Journal
@@ -72,23 +73,55 @@ def sheets(
 
 @app.command()
 def export(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="A .jsonl file (all of it), or .csv (for a spreadsheet).")],
+    out: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A .jsonl file (all of it), or .csv (for a spreadsheet); of --votes, .csv or .parquet."
+        ),
+    ],
     named: Named = "",
     db: Db = "arena.db",
+    votes: Annotated[bool, typer.Option("--votes", help="A row per vote, with names, instead of the log.")] = False,
 ) -> None:
-    """Write the log to a file."""
+    """Write the log to a file, or the votes as a table."""
     from multiduel.arena.domain.options import format_of
     from multiduel.arena.files.exports import log_lines, log_table
+    from multiduel.arena.files.vote_table import format_of_votes, write_votes
 
-    format = format_of(out)
+    format = format_of_votes(out) if votes else format_of(out)
     refuse_unwritable(out)
     with service_of(existing(db)) as service:
         arena, journal = found(service, named), service.journal
+        if votes:
+            with whole_file(out) as draft:
+                write_votes(service, arena, draft, format)
+            print(f"Wrote {out}.")
+            return
         events = journal.stream(arena)
         lines = log_table(events) if format == "csv" else log_lines(events, lambda sha256: journal.get_content(arena, sha256))
         with whole_file(out) as draft, draft.open("w", encoding="utf-8", newline="") as file:
             file.writelines(lines)
     print(f"Wrote {out}.")
+
+
+@app.command()
+def backup(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; from PostgreSQL, an archive for pg_restore.")],
+    db: Db = "arena.db",
+) -> None:
+    """Copy the whole database, keys too, while the server runs. Keep the copy as safe as the database."""
+    if out.exists():
+        raise BadInput(f"'{out}' is there already. A backup never replaces a file: give it a name of its own.")
+    refuse_unwritable(out)
+    with service_of(existing(db)) as service:
+        with whole_file(out) as draft:
+            service.journal.backup(str(draft))
+        arenas = len(service.arenas())
+    kept = f"{arenas} arena{'s' * (arenas != 1)}"
+    if "://" in db:
+        print(f"Wrote {out}: {kept}. Put it back with pg_restore.")
+    else:
+        print(f"Wrote {out}: {kept}. Check it: multiduel arena verify --db {out} ARENA.")
 
 
 @app.command()

@@ -7,6 +7,7 @@ winner
 
 from multiduel.inference.evidence import Weighed, evidence, pair_intervals
 from multiduel.inference.forecast import Forecast, forecast
+from multiduel.inference.lasting import Lasting, Stood
 from multiduel.inference.standings import Standings, standings
 from multiduel.inference.tally import Answer, Tally
 from multiduel.inference.verdict import Score, Verdict, verdict
@@ -15,8 +16,10 @@ from multiduel.inference.votes import Votes
 __all__ = [
     "Answer",
     "Forecast",
+    "Lasting",
     "Score",
     "Standings",
+    "Stood",
     "Tally",
     "Verdict",
     "Votes",

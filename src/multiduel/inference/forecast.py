@@ -28,6 +28,7 @@ from multiduel.kernels.evidence import Bets, log_winnings
 from multiduel.kernels.random import binomial, stream
 
 SHOWINGS = 40  # per option, on average: below, the range was wrong by several times
+SPREAD = 30.0  # times: a range wider than this says too little to plan with
 DRAWS = 200
 MANY = 1_000_000  # "more than this" is all that one wants to know
 STRIDE = 0.05  # answers drawn at once, as a share of those drawn before
@@ -35,7 +36,7 @@ RIDGE = 1.0  # strengths are thought to spread by about 1
 
 
 class Forecast(NamedTuple):
-    """Answers still needed for a verdict, or too early to say.
+    """Answers still needed for a verdict, or too early to say: before many showings, or while the range is too wide.
 
     >>> forecast(Tally(3)).too_early
     True
@@ -47,12 +48,14 @@ class Forecast(NamedTuple):
     high: float = math.nan
 
     def __str__(self) -> str:
-        if self.too_early:
+        if self.too_early and math.isnan(self.high):
             return f"too early to say (fewer than {SHOWINGS} showings per option)"
         if self.high == 0:
             return "none: it is settled"
         low, high = _two_digits(self.low), _two_digits(self.high)
         most = f"more than {MANY:,}" if high >= MANY else f"{high:,}"
+        if self.too_early:
+            return f"too early to say (anything from {low:,} to {most} more answers)"
         return f"{low:,} to {most} more answers"
 
 
@@ -82,7 +85,7 @@ def forecast(
     Returns
     -------
     Forecast
-        A range, or that it is too early to say.
+        A range, or that it is too early to say. A range of which the end is more than 30 times the beginning is too early too.
 
     Examples
     --------
@@ -118,7 +121,13 @@ def forecast(
         min(slate_size, K) - 1.0,
         missing,
     )
-    return Forecast(False, *np.quantile(missing, (0.1, 0.5, 0.9)).tolist())
+    low, likely, high = np.quantile(missing, (0.1, 0.5, 0.9)).tolist()
+    return Forecast(is_wide(low, high), low, likely, high)
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Whether a range says too little to plan with."""
+    return high > SPREAD * max(low, 1.0)
 
 
 def strengths(W: Floats) -> tuple[Floats, Floats]:

@@ -51,9 +51,9 @@ from multiduel.inference.strengths import (
 )
 from multiduel.inference.tally import Tally
 from multiduel.inference.verdict import MOST_ROOM, Verdict, verdict
-from multiduel.inference.votes import UNITS, Votes
+from multiduel.inference.votes import MOST_OPTIONS, UNITS, Votes
 from multiduel.inference.words import listed, percent
-from multiduel.inputs import BadInput, choice, names_of, share, shortened, whole
+from multiduel.inputs import BadInput, choice, names_of, share, shortened, truth, whole
 
 LEAST_SHOWN = 20  # units of evidence that an interval needs
 MOST_COVARIATES = 50
@@ -476,7 +476,7 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
     pairs, shown = 0.5 * float(N.sum()), tally.showings.astype(float)
     seats = float(shown.sum()) / max(1, tally.answers)
     if slate_size is not None:
-        seats = whole("slate_size", slate_size, 2, of="standings")
+        seats = whole("slate_size", slate_size, 2, MOST_OPTIONS, of="standings")
     elif duels or (shown.sum() <= 2.0 * pairs + 0.5 and pairs <= tally.answers + 0.5):
         seats = 2.0
     if seats <= 2.0:
@@ -535,6 +535,9 @@ def _first_judgements(votes: Votes, cluster: Ints) -> Tally:
 
 def _covariates(votes: Any, given: Mapping[str, Any] | None, position: bool) -> tuple[Floats | None, tuple[str, ...]]:
     """Columns of differences, first minus second, with their names."""
+    truth("position", position)
+    if given is not None and not isinstance(given, Mapping):
+        raise BadInput(f"'covariates' of 'standings' must be columns by name. Got {shortened(given)}.")
     if not given and not position:
         return None, ()
     if not isinstance(votes, Votes):

@@ -7,26 +7,37 @@ where ties are dropped, the first that told the two apart). What is said then ho
 
 A tie says nothing of who is better, so that without a margin ties are dropped. With a margin they say that the two are alike, and
 count half: rankers that always return the same would never be settled otherwise.
+
+A verdict once reached stands (``inference.lasting``): it is followed judgement by judgement, so that a report made every day
+never takes back what an earlier one said of the same pages.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from multiduel.arrays import Floats
-from multiduel.inference import Forecast, Tally, Verdict, forecast, verdict
+from multiduel.arrays import Floats, Ints
+from multiduel.inference import Forecast, Lasting, Standings, Stood, Tally, Verdict, Votes, forecast, standings
+from multiduel.inference.forecast import SHOWINGS
+from multiduel.inference.unit_means import MOST_CELLS, MeansVerdict, means_verdict
+from multiduel.inference.words import listed
 from multiduel.inputs import BadInput, choice
-from multiduel.rankers.judging import Judged, Rankers, judged
-from multiduel.rankers.log import Faults, Log
+from multiduel.kernels.compiler.dispatch import entry
+from multiduel.rankers.judgements import Judgements, read_judgements
+from multiduel.rankers.log import CLICK, Faults, Log
 from multiduel.rankers.multileaving import COUNTED
 
 UNITS = ("user", "session", "impression")
+MOMENTS = 150  # points of the figure
+FEWEST = 100  # pages between two of them at least
+BLOCK = 20_000  # pages whose judgements are collected at once
 
 
 class Moment(NamedTuple):
@@ -35,10 +46,17 @@ class Moment(NamedTuple):
     pages: int
     users: int
     time: float
-    kind: str  # of the verdict
+    least: Floats  # f8[K]  of each ranker, the least evidence against another that there was at some time
+
+
+class Settled(NamedTuple):
+    """When the verdict was reached."""
+
+    pages: int
+    users: int
+    time: float
+    kind: str
     leader: int
-    evidence: float  # the leader's least against another; ``needed`` names it winner
-    needed: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +81,30 @@ class Analysis:
     clicks: int
     unknown: int  # pages of nobody known, each counted as a user of its own
     unit: str
+    metric: str
     ties: str  # how they were counted
     alpha: float
     margin: float
     slate_size: int  # of the largest slate
-    above: Floats  # f8[K, K]
-    level: Floats  # f8[K, K]
+    methods: dict[str, int]  # pages of each
     showings: Any  # i8[K]  pages with the ranker
+    together: Any  # i8[K, K]  pages with both
+    stood: Stood  # the verdict that stands, and that of all pages alone
     moments: tuple[Moment, ...]
+    settled: Settled | None
     faults: Faults
+    rows: Callable[[], Rows] = field(repr=False)  # every judgement of every page, made when it is needed
+    where: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def above(self) -> Floats:
+        """Judgements that i won against j: ``above[i, j]``."""
+        return self.stood.now.tally[0]
+
+    @property
+    def level(self) -> Floats:
+        """Judgements that did not tell i and j apart, where ties count: ``level[i, j]``."""
+        return self.stood.now.tally[1]
 
     @cached_property
     def tally(self) -> Tally:
@@ -83,20 +116,90 @@ class Analysis:
         least = np.ceil((self.above + self.above.T + self.level).max(axis=1))
         return np.maximum(self.showings, least)
 
-    @cached_property
+    @property
     def verdict(self) -> Verdict:
-        """Verdict on which ranker is best."""
-        return verdict(self.tally, alpha=self.alpha, margin=self.margin, names=self.names)
+        """Verdict on which ranker is best, as it was once reached."""
+        return self.stood.verdict
+
+    @property
+    def leader(self) -> int:
+        """The winner, or the ranker that is nearest to it."""
+        if self.verdict.winner is not None:
+            return self.verdict.winner
+        L = self.verdict.evidence.copy()
+        np.fill_diagonal(L, math.inf)
+        return int(L.min(axis=1).argmax())
 
     @cached_property
-    def forecast(self) -> Forecast:
-        """How many more users (or pages, by the unit) until it is settled."""
+    def intervals(self) -> tuple[Floats, Floats]:
+        """Intervals (low, high) of every P[i, j] that agree with the verdict: a winner's begin at 1/2 or above."""
+        low, high = (end.copy() for end in self.stood.now.intervals)
+        for b in self.stood.winners:
+            others = np.arange(len(low)) != b
+            low[b, others] = np.maximum(low[b, others], 0.5 - self.margin)
+            high[others, b] = np.minimum(high[others, b], 0.5 + self.margin)
+            high[b, others] = np.maximum(high[b, others], low[b, others])
+            low[others, b] = np.minimum(low[others, b], high[others, b])
+        return low, high
+
+    @cached_property
+    def not_compared(self) -> str:
+        """Why these pages cannot say which ranker is best, however many more there are; empty if they can."""
+        name = [f"'{text}'" for text in self.names]
+        if self.slate_size < 2:
+            return (
+                "No comparison: every page shows one ranker alone, as in an A/B test. Rankers are compared by pages that mix two "
+                "or more of them (multileave); this report cannot judge an A/B test."
+            )
+        n = self.judgements
+        if not n.any():
+            return f"No comparison: no page tells two rankers apart. {int(self.together.max()):,} pages mixed the same two."
+        group = np.arange(len(name))
+        for _ in name:
+            group = np.where(n > 0, group[None, :], len(name)).min(axis=1, initial=len(name)).clip(max=group)
+        if len(set(group.tolist())) > 1:
+            parts = [listed([name[arm] for arm in np.flatnonzero(group == one)]) for one in dict.fromkeys(group.tolist())]
+            groups = " and ".join(f"({part})" for part in parts)
+            return f"No comparison between {groups}: no page tells one of these from the others."
+        here = self.verdict.still_in
+        alike = [(i, j) for i in here for j in here if i < j and n[i, j] == 0 and self.together[i, j] >= SHOWINGS]
+        if alike and not self.verdict.settled:
+            i, j = alike[0]
+            return (
+                f"{name[i]} and {name[j]} are never told apart, on {int(self.together[i, j]):,} pages with both: a winner may "
+                "never come. A margin lets them be equally good."
+            )
+        return ""
+
+    @cached_property
+    def forecast(self) -> Forecast | None:
+        """How many more users (or pages, by the unit) until it is settled; None where there is no comparison to go by."""
+        if self.not_compared:
+            return None
+        if self.verdict.settled:
+            return Forecast(False, 0.0, 0.0, 0.0)
         return forecast(self.tally, slate_size=max(2, self.slate_size), alpha=self.alpha, margin=self.margin)
 
     @cached_property
-    def settled(self) -> Moment | None:
-        """When it was first settled which ranker is best, or that none is; None if it is open."""
-        return next((moment for moment in self.moments if moment.kind in ("winner", "cycle")), None)
+    def standings(self) -> Standings | None:
+        """All rankers in order, from every judgement of every page, clustered by the unit; None where there is no comparison.
+
+        The intervals are approximate, for many users (asymptotic); the verdict is exact and is taken over.
+        """
+        rows = self.rows()
+        if self.slate_size < 2 or not len(rows.first):
+            return None
+        by = "answer" if self.unit == "impression" else "rater"
+        return standings(rows.votes(self.names), by=by, alpha=self.alpha, verdict=self.verdict)
+
+    @cached_property
+    def means(self) -> MeansVerdict | None:
+        """What the means of users' first 1, 2, 4, ... judgements settle (``inference.unit_means``); None if it does not apply."""
+        rows = self.rows()
+        pairs = len(self.names) * (len(self.names) - 1) // 2
+        if self.unit == "impression" or self.margin > 0.0 or self.users * pairs > MOST_CELLS or not len(rows.first):
+            return None
+        return means_verdict(rows.unit, rows.first, rows.second, rows.won, n_arms=len(self.names), alpha=self.alpha)
 
     @property
     def judgements(self) -> Floats:
@@ -109,9 +212,15 @@ class Analysis:
         n = self.judgements
         return np.divide(self.above + 0.5 * self.level, n, out=np.full(n.shape, 0.5), where=n > 0)
 
+    def _page_of(self, row: int | None) -> int | None:
+        """The number of pages after which a judgement, counted from 1, was there."""
+        return None if row is None else int(self.rows().page[row - 1]) + 1
+
     def to_json(self) -> dict[str, Any]:
         """Write the analysis as plain JSON."""
-        low, high = self.verdict.intervals
+        from multiduel.rankers.report import headline
+
+        low, high = self.intervals
         settled = self.settled
         more = self.forecast
         return {
@@ -122,6 +231,9 @@ class Analysis:
             "clicks": self.clicks,
             "pages_of_nobody_known": self.unknown,
             "unit": self.unit,
+            "metric": self.metric,
+            "where": dict(self.where),
+            "methods": dict(self.methods),
             "ties": self.ties,
             "alpha": self.alpha,
             "margin": self.margin,
@@ -129,16 +241,44 @@ class Analysis:
             "low": low.tolist(),
             "high": high.tolist(),
             "judgements": self.judgements.tolist(),
-            "verdict": {"kind": self.verdict.kind, "winner": self.verdict.winner, "sentence": str(self.verdict)},
-            "settled": None if settled is None else settled._asdict(),
-            "still_needed": {
-                "too_early": more.too_early,
-                "low": _plain(more.low),
-                "high": _plain(more.high),
-                "sentence": str(more),
+            "verdict": {
+                "kind": self.verdict.kind,
+                "winner": self.verdict.winner,
+                "within_margin": list(self.stood.winners),
+                "sentence": headline(self),
+                "doubt": self.stood.doubt,
             },
+            "settled": None if settled is None else settled._asdict(),
+            "not_compared": self.not_compared,
+            "standings": None if self.standings is None else self.standings.to_json(),
+            "by_means_of_users": self.means
+            and {
+                "winner": self.means.winner,
+                "pages": self._page_of(self.means.reached),
+                "evidence": self.means.evidence.tolist(),
+            },
+            "still_needed": more and {"too_early": more.too_early, "low": _plain(more.low), "high": _plain(more.high)},
             "left_out": self.faults._asdict(),
         }
+
+
+class Rows(NamedTuple):
+    """Judgements in the order of their pages."""
+
+    first: Ints
+    second: Ints
+    won: Floats
+    page: Ints  # number among the pages that were chosen, from 0
+    unit: Ints
+
+    def votes(self, names: tuple[str, ...]) -> Votes:
+        """The same as votes: a page is an answer, a unit a rater."""
+        starts = np.unique(self.page, return_index=True)[1]
+        edges = np.append(starts, len(self.page))
+        known, rater = np.unique(self.unit[starts], return_inverse=True)
+        outcome = np.sign(self.won - 0.5).astype(np.int8)
+        raters = tuple(map(str, known.tolist()))
+        return Votes.of(names, first=self.first, second=self.second, outcome=outcome, starts=edges, rater=rater, raters=raters)
 
 
 def _plain(value: float) -> float | None:
@@ -146,29 +286,38 @@ def _plain(value: float) -> float | None:
 
 
 def analyse(
-    log: Log | str | os.PathLike[str],
+    log: Log | str | os.PathLike[str] | Judgements,
     *,
     unit: str = "user",
+    metric: str = CLICK,
+    where: dict[str, str] | None = None,
     ties: str | None = None,
     alpha: float = 0.05,
     margin: float = 0.0,
     timeout: float = math.inf,
     bad: str = "refuse",
+    state: str | os.PathLike[str] | None = None,
 ) -> Analysis:
     """Read a log and say which ranker wins. What the policy was told does not matter.
 
     Parameters
     ----------
     log
-        The log, or its file.
+        The log, its file, or what ``read_judgements`` made of it.
     unit
-        What counts as one piece of evidence: "user", or "impression" (every page, for these users in this mix).
+        What counts as one piece of evidence: "user", "session", or "impression" (every page, for these users in this mix).
+    metric
+        What is counted: clicks, or another metric of the log. Name it before you look: the error is that of one metric.
+    where
+        Only pages whose fields have these values. Name them before you look, too; ``segments`` shares the error out.
     ties
         Half a win each with a ``margin`` and dropped without one, unless given.
     alpha, margin
         As for ``verdict``.
     timeout, bad
         As for ``Log.pages``.
+    state
+        As for ``read_judgements``: of a log that grew, only what is new is read.
 
     Returns
     -------
@@ -190,99 +339,148 @@ def analyse(
     ties = ("half" if margin > 0.0 else "drop") if ties is None else choice("ties", ties, COUNTED)
     if not 0.0 < alpha < 1.0 or not 0.0 <= margin < 0.5:
         raise BadInput(f"'alpha' must lie between 0 and 1, 'margin' from 0 to below 0.5. Got {alpha} and {margin}.")
-    source = log if isinstance(log, Log) else Log(log)
-    faults: list[Faults] = []
-    rankers, counts = Rankers(), _Counts(unit)
-    for portion in judged(source.pages(bad=bad, timeout=timeout, faults=faults), rankers, unit=unit, ties=ties):
-        counts.add(portion, len(rankers.names))
-    K = len(rankers.names)
+    if isinstance(log, Judgements):
+        found, name = log, "These pages"
+    else:
+        source = log if isinstance(log, Log) else Log(log)
+        found, name = read_judgements(source, bad=bad, timeout=timeout, state=state), f"'{source.path}'"
+    K = len(found.rankers)
     if K < 2:
-        raise BadInput(f"'{source.path}' must hold pages of at least two rankers. Got {K}.")
+        raise BadInput(f"{name} must hold pages of at least two rankers. Got {K}.")
+    if metric not in found.won:
+        known = ", ".join(f"'{one}'" for one in found.won)
+        raise BadInput(f"{name} must have the metric that is asked for: {known}. Got '{metric}'.")
+    return _analysed(found, found.chosen(where or {}), dict(where or {}), unit, metric, ties, alpha, margin)
+
+
+def _analysed(
+    found: Judgements, mask: Any, where: dict[str, str], unit: str, metric: str, ties: str, alpha: float, margin: float
+) -> Analysis:
+    K = len(found.rankers)
+    units, n_units, _ = found.units(unit)
+    chosen = np.flatnonzero(mask)
+    counts = _Counts(found, units, n_units, metric, ties == "drop", first_only=unit != "impression")
+    course = Lasting(K, alpha=alpha, margin=margin)
+    moments: list[Moment] = []
+    here = units[chosen]
+    _, first = np.unique(here, return_index=True)
+    first.sort()  # after which pages there is one unit more
+    step = max(FEWEST, math.ceil(len(chosen) / MOMENTS))
+    for start in range(0, len(chosen), step):
+        portion = chosen[start : start + step]
+        one, other, won, at = counts.rows(portion)
+        course.add(one, other, won, at + start)
+        last = start + len(portion)
+        L = course.course.peak.copy()
+        np.fill_diagonal(L, math.inf)
+        moments.append(Moment(last, int(np.searchsorted(first, last)), float(found.time[portion[-1]]), L.min(axis=1)))
+    sizes = found.sizes[chosen]
+    seats = found.arms[np.repeat(mask, found.sizes)]
+    stood = course.verdict(names=found.rankers.names, unit="answer" if unit == "impression" else "rater")
+    settled = None
+    if stood.reached is not None:
+        pages = stood.reached
+        leader = stood.winners[0] if stood.winners else moments[-1].least.argmax()
+        when = float(found.time[chosen[pages - 1]])
+        settled = Settled(pages, int(np.searchsorted(first, pages)), when, stood.verdict.kind, int(leader))
+    clicks = found.clicks[chosen]
+    nobody = found.user[chosen] == -1
+    if unit == "session":
+        nobody &= found.session[chosen] == -1
+    numbers = np.bincount(found.method[chosen], minlength=len(found.methods))
     return Analysis(
-        names=tuple(rankers.names),
-        pages=counts.pages,
-        users=len(counts.users),
-        clicked=counts.clicked,
-        clicks=counts.clicks,
-        unknown=counts.unknown,
+        names=tuple(found.rankers.names),
+        pages=len(chosen),
+        users=len(first),
+        clicked=int((clicks > 0).sum()),
+        clicks=int(clicks.sum()),
+        unknown=0 if unit == "impression" else int(nobody.sum()),
         unit=unit,
+        metric=metric,
         ties=ties,
         alpha=alpha,
         margin=margin,
-        slate_size=counts.largest,
-        above=np.round(counts.above, 9),
-        level=np.round(counts.level, 9),
-        showings=counts.showings,
-        moments=tuple(_moment(before, K, alpha, margin) for before in counts.before),
-        faults=faults[0],
+        slate_size=int(sizes.max(initial=0)),
+        methods={name: int(number) for name, number in zip(found.methods.names, numbers, strict=True) if number},
+        showings=np.bincount(seats, minlength=K),
+        together=counts.together,
+        stood=stood,
+        moments=tuple(moments),
+        settled=settled,
+        faults=found.faults,
+        rows=lambda: _every_row(found, chosen, units, n_units, metric, ties == "drop"),
+        where=where,
     )
 
 
-def _moment(before: tuple[int, int, float, Floats, Floats], K: int, alpha: float, margin: float) -> Moment:
-    """The verdict as it stood, over all K rankers: those that came later count as not yet judged."""
-    pages, users, time, *tables = before
-    above, level = (np.pad(table, (0, K - len(table))) for table in tables)
-    now = verdict(Tally.of(above, level), alpha=alpha, margin=margin)
-    L = now.evidence.copy()
-    np.fill_diagonal(L, math.inf)
-    least = L.min(axis=1)
-    leader = int(least.argmax())
-    return Moment(pages, users, time, now.kind, leader, float(least[leader]), now.needed)
+def _every_row(found: Judgements, chosen: Any, units: Any, n_units: int, metric: str, drop: bool) -> Rows:
+    counts = _Counts(found, units, n_units, metric, drop, first_only=False)
+    parts: list[list[Any]] = []
+    for start in range(0, len(chosen), BLOCK):
+        one, other, won, at = counts.rows(chosen[start : start + BLOCK])
+        parts.append([one.astype(np.int32), other.astype(np.int32), won.astype(np.float32), (at + start).astype(np.int32)])
+    columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0, np.int32)] * 4
+    first, second, won, page = columns
+    return Rows(first, second, won, page, units[chosen][page])
+
+
+class Pairs(NamedTuple):
+    """Columns of judgements, as compiled code takes them."""
+
+    arm_start: Any  # i8[N + 1]
+    arms: Any  # i4[seats]
+    pair_start: Any  # i8[N + 1]
+    won: Any  # f4[pairs]
+    units: Any  # i8[N]
+    seen: Any  # u1[units, pairs / 8]  bits: this unit has judged this pair
 
 
 class _Counts:
-    """Judgements so far, the first of each unit and pair."""
+    """The judgements that count, portion by portion of the pages."""
 
-    def __init__(self, unit: str) -> None:
-        self.unit = unit
-        self.users: dict[str, int] = {}
-        self.above, self.level, self.showings = np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(0, np.int64)
-        self.seen = np.zeros((0, 0), bool)  # unit x pair
-        self.pages = self.clicked = self.clicks = self.unknown = self.largest = 0
-        self.before: list[tuple[int, int, float, Floats, Floats]] = []
+    def __init__(self, found: Judgements, units: Any, n_units: int, metric: str, drop: bool, *, first_only: bool) -> None:
+        K = len(found.rankers)
+        bits = np.zeros((n_units if first_only else 1, (K * (K - 1) // 2 + 7) // 8), np.uint8)
+        self.pairs = Pairs(found.arm_start, found.arms, found.pair_start, found.won[metric], units, bits)
+        self.drop, self.first_only = drop, first_only
+        self.together = np.zeros((K, K), np.int64)
+        self._rows: list[Any] = [np.zeros(0)] * 4
 
-    def add(self, portion: Judged, K: int) -> None:
-        self._grow(K)
-        number = self.users
-        user = np.array([number.setdefault(name, len(number)) for name in portion.users])
-        self.unknown += sum(name.startswith("page ") for name in portion.users)
-        self.pages = portion.shown
-        self.clicked += int((portion.clicks > 0).sum())
-        self.clicks += int(portion.clicks.sum())
-        arms, wins = portion.arms, portion.wins
-        self.largest = max(self.largest, int((arms >= 0).sum(axis=1).max()))
-        np.add.at(self.showings, arms[arms >= 0], 1)
-        a, b = np.triu_indices(arms.shape[1], 1)
-        i, j, won, lost = arms[:, a].ravel(), arms[:, b].ravel(), wins[:, a, b].ravel(), wins[:, b, a].ravel()
-        who = np.repeat(user, len(a))
-        said = (i >= 0) & (j >= 0) & (won + lost > 0.0)
-        i, j, won, lost, who = i[said], j[said], won[said], lost[said], who[said]
-        if self.unit != "impression":
-            first = self._first(who, np.minimum(i, j), np.maximum(i, j))
-            i, j, won, lost = i[first], j[first], won[first], lost[first]
-        total = won + lost
-        np.add.at(self.above, (i, j), np.maximum(0.0, won - lost) / total)
-        np.add.at(self.above, (j, i), np.maximum(0.0, lost - won) / total)
-        even = 2.0 * np.minimum(won, lost) / total
-        np.add.at(self.level, (i, j), even)
-        np.add.at(self.level, (j, i), even)
-        now = (self.pages, len(self.users), float(portion.times[-1]))
-        self.before.append((*now, np.round(self.above, 9), np.round(self.level, 9)))
+    def rows(self, pages: Ints) -> list[Any]:
+        """First, second, the first's part, and which of these pages, of every judgement that counts."""
+        most = int((self.pairs.pair_start[pages + 1] - self.pairs.pair_start[pages]).sum())
+        if most > len(self._rows[0]):
+            self._rows = [np.zeros(most, kind) for kind in (np.int64, np.int64, np.float64, np.int64)]
+        args = (self.pairs, pages, self.drop, self.first_only, self.together, *self._rows)
+        run = entry(collect_rows, self.pairs, "judgements of a log")
+        run.prepare(*args)
+        count = run.call(*args)
+        return [column[:count] for column in self._rows]
 
-    def _first(self, who: Any, low: Any, high: Any) -> Any:
-        """Which judgements are the first of their user and pair."""
-        if len(self.seen) < len(self.users):
-            more = np.zeros((max(1000, len(self.users), len(self.seen)), self.seen.shape[1]), bool)
-            self.seen = np.concatenate([self.seen, more])
-        pair = high * (high - 1) // 2 + low
-        _, first = np.unique(who * self.seen.shape[1] + pair, return_index=True)
-        first = first[~self.seen[who[first], pair[first]]]
-        self.seen[who[first], pair[first]] = True
-        return first
 
-    def _grow(self, K: int) -> None:
-        old = len(self.above)
-        if old < K:
-            self.above, self.level = (np.pad(table, (0, K - old)) for table in (self.above, self.level))
-            self.showings = np.pad(self.showings, (0, K - old))
-            self.seen = np.pad(self.seen, ((0, 0), (0, K * (K - 1) // 2 - self.seen.shape[1])))
+def collect_rows(
+    pairs: Pairs, pages: Ints, drop: bool, first_only: bool, together: Ints, first: Ints, second: Ints, won: Floats, at: Ints
+) -> int:
+    count = 0
+    for k in range(pages.shape[0]):
+        page = pages[k]
+        begin, end, row = pairs.arm_start[page], pairs.arm_start[page + 1], pairs.pair_start[page]
+        for a in range(begin, end):
+            for b in range(a + 1, end):
+                i, j, part = pairs.arms[a], pairs.arms[b], pairs.won[row]
+                row += 1
+                together[i, j] += 1
+                together[j, i] += 1
+                if drop and part == 0.5:
+                    continue
+                if first_only:
+                    low, high = (i, j) if i < j else (j, i)
+                    pair = high * (high - 1) // 2 + low
+                    bit = 1 << (pair & 7)
+                    unit = pairs.units[page]
+                    if pairs.seen[unit, pair >> 3] & bit:
+                        continue
+                    pairs.seen[unit, pair >> 3] |= bit
+                first[count], second[count], won[count], at[count] = i, j, part, k
+                count += 1
+    return count

@@ -24,7 +24,7 @@ import numbers
 import operator
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from multiduel.rankers.multileaving import (
     METHOD,
     METHODS,
     TIES,
+    TWO_ONLY,
     WHOLE_CLICKS,
     WHOLE_PAGES,
     check_method,
@@ -52,6 +53,11 @@ from multiduel.rankers.multileaving.contract import Lists, Positions
 FORMAT = "multiduel-impression-2"
 MOST_LENGTH = 1_000_000  # documents on a page
 MOST_ROUND = 2**63 - 1  # what tables of results can hold
+MOST_RANKERS = 1000  # on a page: tables of as many squared
+MOST_EVIDENCE = 1e12  # in size: above any rank, and any sum of it is a number
+
+if TYPE_CHECKING:
+    from multiduel.rankers.shared_policy import SharedPolicy
 
 Document = str | int
 Clicks = Iterable[Document] | Mapping[Document, float]
@@ -94,7 +100,7 @@ def multileave(
     rankings: Mapping[int, Sequence[Document]] | Sequence[Sequence[Document]],
     slate: Slate | Sequence[int] | None = None,
     *,
-    policy: Policy | None = None,
+    policy: Policy | SharedPolicy | None = None,
     names: Sequence[str] | None = None,
     method: str = METHOD,
     ties: str = TIES[0],
@@ -137,7 +143,7 @@ def multileave(
     >>> page["rankers"], len(page["documents"])
     (['old', 'new'], 2)
     """
-    check_method(method)
+    method = check_method(method)
     choice("ties", ties, TIES)
     length = whole("length", length, 1, MOST_LENGTH, of="multileave")
     if not isinstance(rankings, Mapping | Sequence) or isinstance(rankings, str | bytes):
@@ -152,6 +158,8 @@ def multileave(
         raise BadInput(f"'slate' must be the Slate that 'ask' returned, or arms. Got {shortened(slate)}.") from None
     if not arms or len(set(arms)) < len(arms):
         raise BadInput(f"'slate' must name at least one arm, each once. Got {arms}.")
+    if len(arms) > MOST_RANKERS:
+        raise BadInput(f"A page may mix at most {MOST_RANKERS} rankers. Got {len(arms)}.")
     for arm in arms:
         if arm not in keys:
             raise BadInput(f"'rankings' must have a ranking for every arm of the slate. Got none for arm {arm}.")
@@ -384,7 +392,9 @@ def read_content(impression: Mapping[str, Any]) -> Content:
         good = (
             method in METHODS
             and impression["ties"] in COUNTED
-            and math.isfinite(evidence.sum())
+            and (not evidence.size or bool(np.abs(evidence).max() < MOST_EVIDENCE))
+            and len(arms) <= MOST_RANKERS
+            and (len(arms) <= 2 or method not in TWO_ONLY)
             and len(evidence) >= len(documents)
             and (len(evidence) == len(documents) or bool((evidence[len(documents) :, -1] > 0.0).all()))
             and {*map(type, arms)} == {int}

@@ -2,7 +2,9 @@
 
     {"kind": "impression", "id": "5f0c...", "time": 1754300000.5, "user": "u17", "session": "s3", "query": "pie", "page": {...}}
     {"kind": "more", "id": "5f0c...", "time": ..., "page": {...}}                 the page was continued: it replaces the first
-    {"kind": "click", "id": "5f0c...", "time": ..., "document": "doc-17", "weight": 1.0}
+    {"kind": "click", "id": "5f0c...", "time": ..., "document": "doc-17", "weight": 1.0, "metric": "purchase"}
+
+An impression may have free fields, {"fields": {"device": "mobile"}}; a click without a metric is a "click".
 
 Each line is one write, under a lock where the system has them: lines of several processes never mix. A line that a crash
 cut off stays alone on its line, and readers name it. Whoever was shown a page and clicked nothing has no line of clicks:
@@ -23,15 +25,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from multiduel.files import file_name
+from multiduel.files import file_name, whole_file, write_whole
 from multiduel.inputs import BadInput, choice, finite, shortened
 from multiduel.rankers.impression import Content, Document, Impression, is_weight, read_content, read_document
+from multiduel.rankers.multileaving import WHOLE_CLICKS
 
 with suppress(ImportError):  # elsewhere appending in one write must do
     import fcntl
 
 BAD = ("refuse", "skip")
-MOST_TIME = 1e15  # seconds: further than any clock goes
+MOST_TIME = 1e11  # seconds since 1970: the year 5138; what is above is milliseconds
+EARLY = 60.0  # seconds by which the clocks of two servers may differ: a click may seem to come so long before its page
+CLICK = "click"  # the metric of a click that names none
+MOST_FIELDS = 50
+SECONDS = "'time' must be a number of seconds since 1970, below 10^11 (milliseconds are above)"
 
 
 class Shown(NamedTuple):
@@ -45,6 +52,8 @@ class Shown(NamedTuple):
     page: dict[str, Any]  # what ``multileave`` returned
     clicks: dict[Document, float]  # weights
     content: Content  # of the page, checked
+    fields: dict[str, str | float]  # free fields
+    others: dict[str, dict[Document, float]]  # weights by document, of metrics other than clicks
 
 
 class Faults(NamedTuple):
@@ -55,6 +64,8 @@ class Faults(NamedTuple):
     orphans: int = 0  # clicks on pages that are not in the log
     not_shown: int = 0  # clicks on documents that the page did not show
     late: int = 0  # clicks after the time-out
+    early: int = 0  # clicks before their page
+    weights: int = 0  # clicks with a weight that the page's method cannot use: counted, each as one click
 
 
 class Log:
@@ -79,6 +90,7 @@ class Log:
         user: str | None = None,
         session: str | None = None,
         query: str | None = None,
+        fields: Mapping[str, str | float] | None = None,
         id: str | None = None,
         time: float | None = None,
     ) -> str:
@@ -89,7 +101,9 @@ class Log:
         page
             The page.
         user, session, query
-            Names that stay the same, if known.
+            Names that stay the same, if known. None for a user whom nobody knows: "" would make one person of them all.
+        fields
+            Free fields to choose pages by later, such as {"device": "mobile"}: text, numbers or true and false.
         id
             The page's id; a new one by default.
         time
@@ -102,7 +116,10 @@ class Log:
         """
         number = id or secrets.token_hex(8)
         who = {"user": user, "session": session, "query": query}
-        self._append({"kind": "impression", "id": number, "time": _now(time), **who, "page": _page(page)})
+        more = (
+            {"fields": dict(fields)} if isinstance(fields, Mapping) and fields else {} if fields is None else {"fields": fields}
+        )
+        self._append({"kind": "impression", "id": number, "time": _now(time), **who, **more, "page": _page(page)})
         return number
 
     def continued(self, id: str, page: Impression, *, time: float | None = None) -> None:
@@ -119,8 +136,10 @@ class Log:
         """
         self._append({"kind": "more", "id": id, "time": _now(time), "page": _page(page)})
 
-    def clicked(self, id: str, document: Document, *, weight: float = 1.0, time: float | None = None) -> None:
-        """Record a click. A document clicked twice counts once, with the last weight.
+    def clicked(
+        self, id: str, document: Document, *, weight: float = 1.0, time: float | None = None, metric: str = CLICK
+    ) -> None:
+        """Record a click, or another event on a document. A document clicked twice counts once, with the last weight.
 
         Parameters
         ----------
@@ -129,23 +148,30 @@ class Log:
         document
             The document clicked.
         weight
-            Above 0.
+            Above 0. Methods that count clicks instead of adding them up take every click as one.
         time
             In seconds; now by default.
+        metric
+            What happened: a click, unless another name is given, such as "purchase". Metrics are judged one by one.
         """
         known = read_document(document)
         if known is None or not is_weight(weight):
             raise BadInput(f"A click has a document and a weight above 0. Got {shortened(document)} and {shortened(weight)}.")
-        self._append({"kind": "click", "id": id, "time": _now(time), "document": known, "weight": float(weight)})
+        what = {} if metric == CLICK else {"metric": metric}
+        self._append({"kind": "click", "id": id, "time": _now(time), "document": known, "weight": float(weight), **what})
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[Log]:
-        """Write several lines or none: they are appended at the end, and none of them if anything is refused before."""
+        """Write several lines or none: they are appended at the end, and none of them if anything goes wrong before or while."""
         with tempfile.TemporaryDirectory() as folder:
             draft = Log(Path(folder) / "draft.jsonl")
             yield draft
-            if draft.path.exists():
+            if not draft.path.exists():
+                return
+            if self.path.exists():
                 self._write(draft.path.read_bytes())
+            else:  # a new log appears whole, even if this process is killed now
+                write_whole(self.path, draft.path.read_bytes())
 
     def _append(self, record: dict[str, Any]) -> None:
         """A line, if ``pages`` will be able to read it."""
@@ -159,17 +185,113 @@ class Log:
         self._write(line + b"\n")
 
     def _write(self, lines: bytes) -> None:
+        new = not self.path.exists()
         try:
             with _locked(self.path) as file:
                 size = os.lseek(file, 0, os.SEEK_END)
-                if size:
-                    os.lseek(file, size - 1, os.SEEK_SET)
-                    lines = lines if os.read(file, 1) == b"\n" else b"\n" + lines  # somebody was cut off
-                rest = memoryview(lines)
-                while rest:
-                    rest = rest[os.write(file, rest) :]
+                try:
+                    if size:
+                        os.lseek(file, size - 1, os.SEEK_SET)
+                        lines = lines if os.read(file, 1) == b"\n" else b"\n" + lines  # somebody was cut off
+                    rest = memoryview(lines)
+                    while rest:
+                        rest = rest[os.write(file, rest) :]
+                except BaseException:  # a full disk, Ctrl-C: as it was before
+                    os.ftruncate(file, size)
+                    if new and size == 0:
+                        self.path.unlink(missing_ok=True)
+                    raise
         except OSError as error:
             raise BadInput(f"'{self.path}' cannot be written: {error.strerror}.") from None
+
+    def forget(self, user: str) -> tuple[int, int]:
+        """Take a user out of the log: pages, clicks and name. The log is rewritten whole, or stays as it is.
+
+        Lines that are none of a log are kept, since nobody knows whose they are. Reports made before do not change by this.
+
+        Parameters
+        ----------
+        user
+            The name, as it stands in the log.
+
+        Returns
+        -------
+        tuple of int
+            How many pages and how many other lines were taken out.
+        """
+        if not isinstance(user, str) or not user:
+            raise BadInput(f"'user' must be the name of a user. Got {shortened(user)}.")
+        size = self.size()
+        pages: set[str] = set()
+        for number, _, line in self.lines(0, size):
+            if b'"impression"' in line:
+                record = self.record(number, line, skip=True)
+                if record is not None and record["kind"] == "impression" and record.get("user") == user:
+                    pages.add(record["id"])
+        if not pages:
+            return 0, 0
+        taken = [0, 0]
+        with _locked(self.path) as file, whole_file(self.path) as draft:
+            if os.lseek(file, 0, os.SEEK_END) != size:
+                raise BadInput(f"'{self.path}' was written to meanwhile. Nothing was changed: try again.")
+            with open(draft, "wb") as kept:
+                for number, _, line in self.lines(0, size):
+                    record = self.record(number, line, skip=True)
+                    if record is not None and record["id"] in pages:
+                        taken[record["kind"] != "impression"] += 1
+                    else:
+                        kept.write(line)
+                kept.flush()
+                os.fsync(kept.fileno())
+        return taken[0], taken[1]
+
+    def size(self) -> int:
+        """Measure the file in bytes, without a line that somebody is about to write."""
+        try:
+            with open(self.path, "rb") as file:
+                if "fcntl" in globals():
+                    fcntl.flock(file, fcntl.LOCK_SH)
+                return os.fstat(file.fileno()).st_size
+        except FileNotFoundError:
+            raise BadInput(f"'{self.path}' must be a file that exists. Got no such file.") from None
+        except OSError as error:
+            raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
+
+    def lines(self, start: int, end: int) -> Iterator[tuple[int, int, bytes]]:
+        """Read the lines between two places of the file that are not empty, with their number (from 1) and where they begin.
+
+        Parameters
+        ----------
+        start, end
+            In bytes. Numbers are counted from ``start``.
+        """
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(start)
+                at = start
+                for number, line in enumerate(file, 1):
+                    if at >= end:
+                        return
+                    if line != b"\n" and (len(line) > 80 or line.strip()):
+                        yield number, at, line
+                    at += len(line)
+        except OSError as error:
+            raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
+
+    def line_number(self, offset: int) -> int:
+        """Count the lines up to the one that begins at a byte.
+
+        Parameters
+        ----------
+        offset
+            Where it begins.
+
+        Returns
+        -------
+        int
+            Its number, from 1.
+        """
+        return next(number for number, at, _ in self.lines(0, offset + 1) if at == offset)
 
     def pages(self, *, bad: str = "refuse", timeout: float = math.inf, faults: list[Faults] | None = None) -> Iterator[Shown]:
         """Read every page with its clicks, in the order in which they were shown.
@@ -194,28 +316,34 @@ class Log:
         if not isinstance(timeout, numbers.Real) or not timeout > 0.0:
             raise BadInput(f"'timeout' must be a number of seconds above 0. Got {shortened(timeout)}.")
         count = dict.fromkeys(Faults._fields, 0)
-        clicks: dict[str, list[Any]] = {}  # document, weight, time, and so on: a long log has many
+        size = self.size()
+        clicks: dict[str, list[Any]] = {}  # document, weight, time, metric, and so on: a long log has many
         known: dict[Document, Document] = {}  # each name once
         longer: dict[str, dict[str, Any]] = {}
-        for number, line in self._lines():
-            if line.startswith('{"kind":"impression"'):
+        for number, _, line in self.lines(0, size):
+            if line.startswith(b'{"kind":"impression"'):
                 continue
-            record = self._record(number, line, skip)
+            record = self.record(number, line, skip)
             if record is None:
                 count["lines"] += 1
             elif record["kind"] == "click":
                 document, weight = record["document"], float(record.get("weight", 1.0))
-                click = (known.setdefault(document, document), 1.0 if weight == 1.0 else weight, record["time"])
+                click = (
+                    known.setdefault(document, document),
+                    1.0 if weight == 1.0 else weight,
+                    record["time"],
+                    record.get("metric", CLICK),
+                )
                 clicks.setdefault(record["id"], []).extend(click)
             elif record["kind"] == "more":
                 longer[record["id"]] = record["page"]
         seen: set[str] = set()
-        for number, line in self._lines():
-            if not line.startswith('{"kind":"impression"') and '"impression"' not in line:
+        for number, _, line in self.lines(0, size):
+            if not line.startswith(b'{"kind":"impression"') and b'"impression"' not in line:
                 continue
-            record = self._record(number, line, skip)
+            record = self.record(number, line, skip)
             if record is None:
-                count["lines"] += line.startswith('{"kind":"impression"')  # others were counted
+                count["lines"] += line.startswith(b'{"kind":"impression"')  # others were counted
                 continue
             if record["kind"] != "impression":
                 continue
@@ -232,7 +360,7 @@ class Log:
                 yield shown
         if clicks and not skip:
             raise BadInput(f"'{self.path}' has clicks on pages that it does not hold: {shortened(sorted(clicks))}.")
-        count["orphans"] = sum(len(of_page) // 3 for of_page in clicks.values())
+        count["orphans"] = sum(len(of_page) // 4 for of_page in clicks.values())
         if faults is not None:
             faults.append(Faults(**count))
 
@@ -255,8 +383,8 @@ class Log:
             count["lines"] += 1
             return None
         documents = set(content.documents)
-        kept: dict[Document, float] = {}
-        for document, weight, when in zip(clicks[::3], clicks[1::3], clicks[2::3], strict=True):
+        kept: dict[str, dict[Document, float]] = {CLICK: {}}
+        for document, weight, when, metric in zip(*(clicks[k::4] for k in range(4)), strict=True):
             if document not in documents:
                 if not skip:
                     raise BadInput(
@@ -266,32 +394,37 @@ class Log:
                 count["not_shown"] += 1
             elif when - record["time"] > timeout:
                 count["late"] += 1
+            elif when - record["time"] < -EARLY:
+                if not skip:
+                    raise BadInput(
+                        f"'{self.path}': a page must be shown before it is clicked. Page '{record['id']}' (line {number}) has a "
+                        f"click {record['time'] - when:,.0f} seconds before it."
+                    )
+                count["early"] += 1
             else:
-                kept[document] = weight
+                count["weights"] += weight != 1.0 and content.method in WHOLE_CLICKS
+                kept.setdefault(metric, {})[document] = 1.0 if content.method in WHOLE_CLICKS else weight
         get = record.get
-        return Shown(record["id"], record["time"], get("user"), get("session"), get("query"), page, kept, content)
+        who = get("user"), get("session"), get("query")
+        return Shown(record["id"], record["time"], *who, page, kept.pop(CLICK), content, get("fields") or {}, kept)
 
-    def _lines(self) -> Iterator[tuple[int, str]]:
-        try:
-            with open(self.path, encoding="utf-8", errors="surrogateescape") as file:
-                for number, line in enumerate(file, 1):
-                    if line.strip():
-                        yield number, line
-        except FileNotFoundError:
-            raise BadInput(f"'{self.path}' must be a file that exists. Got no such file.") from None
-        except OSError as error:
-            raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
+    def record(self, number: int, line: bytes, skip: bool) -> dict[str, Any] | None:
+        """Read a line; None for one that is no line of a log, if those are skipped.
 
-    def _record(self, number: int, line: str, skip: bool) -> dict[str, Any] | None:
+        Parameters
+        ----------
+        number, line
+            As ``lines`` gives them.
+        skip
+            Whether lines that are none are skipped, or refused in a sentence.
+        """
         problem = ""
         try:
             record = json.loads(line)
             problem = _fault(record)
-            if not line.isascii():
-                line.encode()
-            if "\\ud" in line.lower():  # half a character, escaped
+            if b"\\ud" in line.lower():  # half a character, escaped
                 json.dumps(record, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
+        except (UnicodeEncodeError, UnicodeDecodeError):
             problem = "it is not UTF-8 text"
         except (ValueError, RecursionError):
             problem = "it is no JSON"
@@ -299,7 +432,8 @@ class Log:
             return record
         if skip:
             return None
-        raise BadInput(f"'{self.path}', line {number}: must be a line of a log of impressions: {problem}. Got {shortened(line)}.")
+        text = shortened(line.decode(errors="replace"))
+        raise BadInput(f"'{self.path}', line {number}: must be a line of a log of impressions: {problem}. Got {text}.")
 
 
 def _fault(record: Any) -> str:
@@ -310,17 +444,32 @@ def _fault(record: Any) -> str:
         return "'id' must be a text"
     when = record.get("time")
     if not isinstance(when, int | float) or isinstance(when, bool) or not abs(when) < MOST_TIME:
-        return "'time' must be a number of seconds"
+        return SECONDS
     if record["kind"] == "click":
+        if not isinstance(record.get("metric", CLICK), str) or not record.get("metric", CLICK):
+            return "'metric' must be a text"
         good = is_weight(record.get("weight", 1.0)) and read_document(record.get("document")) is not None
         return "" if good else "'document' and 'weight' must be those of a click"
     for name in ("user", "session", "query"):
         if not isinstance(record.get(name), str | None):
             return f"'{name}' must be a text or null"
+        if record.get(name) == "" and name != "query":
+            return f"'{name}' must be null where nobody is known: an empty text would be one {name} for all of them"
+    fields = record.get("fields")
+    if fields is not None and not (
+        isinstance(fields, Mapping) and len(fields) <= MOST_FIELDS and all(map(_is_field, fields.items()))
+    ):
+        return f"'fields' must be at most {MOST_FIELDS} names with text, numbers, true or false"
     page = record.get("page")
     lists = (page.get("documents"), page.get("slate")) if isinstance(page, Mapping) else (None,)
     good = all(isinstance(one, list | tuple) for one in lists)
     return "" if good else "'page' must be an impression"
+
+
+def _is_field(item: tuple[Any, Any]) -> bool:
+    name, value = item
+    plain = isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value))
+    return isinstance(name, str) and bool(name) and plain
 
 
 def _page(page: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,10 +482,22 @@ def _now(time: float | None) -> float:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            if "fcntl" in globals():
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if not _is_still(file, path):  # it was rewritten while we waited: what we hold is the old one
+                    continue
+            yield file
+            return
+        finally:
+            os.close(file)
+
+
+def _is_still(file: int, path: Path) -> bool:
     try:
-        if "fcntl" in globals():
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield file
-    finally:
-        os.close(file)
+        there, here = os.stat(path), os.fstat(file)
+    except FileNotFoundError:
+        return False
+    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)

@@ -25,8 +25,8 @@ import numpy as np
 from multiduel.engine.session.policy import Policy, make
 from multiduel.inference import Verdict
 from multiduel.inputs import BadInput, whole
-from multiduel.rankers.judging import Rankers, judged
-from multiduel.rankers.log import Log
+from multiduel.rankers.judgements import read_judgements
+from multiduel.rankers.log import CLICK, Log
 
 LIMITS = (
     "The replay holds for users who do not change over time; pages are mixed as they were logged; it ends where the log has no "
@@ -91,18 +91,15 @@ def replay(
     if rounds is not None:
         whole("rounds", rounds, 1, of="replay")
     source = log if isinstance(log, Log) else Log(log)
-    rankers = Rankers()
-    queues: dict[frozenset[int], deque[tuple[Any, Any, int]]] = defaultdict(deque)
-    logged, all_clicks = 0, 0
-    for portion in judged(source.pages(bad=bad), rankers):
-        logged = portion.shown
-        for arms, wins, clicks in zip(portion.arms, portion.wins, portion.clicks.tolist(), strict=True):
-            here = arms[arms >= 0]
-            all_clicks += clicks
-            queues[frozenset(here.tolist())].append((here, wins[: len(here), : len(here)], clicks))
-    K = len(rankers.names)
+    found = read_judgements(source, bad=bad)
+    K, logged, all_clicks = len(found.rankers), found.pages, int(found.clicks.sum())
     if K < 2:
         raise BadInput(f"'{source.path}' must hold pages of at least two rankers. Got {K}.")
+    queues: dict[frozenset[int], deque[int]] = defaultdict(deque)  # numbers of pages
+    arms_of, starts = found.arms.tolist(), found.arm_start.tolist()
+    for page in range(logged):
+        queues[frozenset(arms_of[starts[page] : starts[page + 1]])].append(page)
+    rows, won = found.pair_start, found.won[CLICK]
     player = make(policy, n_arms=K, slate_size=slate_size, seed=seed, **params)
     seats, played, alone, told_clicks = np.zeros(K), 0, 0, 0
     ended: tuple[str, ...] = ()
@@ -111,20 +108,22 @@ def replay(
         if len(slate.arms) > 1:
             queue = queues.get(frozenset(slate.arms))
             if not queue:
-                ended = tuple(rankers.names[arm] for arm in slate.arms)
+                ended = tuple(found.rankers.names[arm] for arm in slate.arms)
                 break
-            arms, wins, clicks = queue.popleft()
-            place = {arm: at for at, arm in enumerate(arms.tolist())}
+            page = queue.popleft()
+            arms = arms_of[starts[page] : starts[page + 1]]
+            wins = _wins(won[rows[page] : rows[page + 1]], len(arms), drop=bool(found.drop[page]))
+            place = {arm: at for at, arm in enumerate(arms)}
             order = [place[arm] for arm in slate.arms]
             player.tell(slate, wins[np.ix_(order, order)])
-            told_clicks += clicks
+            told_clicks += int(found.clicks[page])
         else:
             alone += 1
         seats[list(slate.arms)] += 1.0 / len(slate.arms)
         played += 1
     return Replay(
         policy=player,
-        names=tuple(rankers.names),
+        names=tuple(found.rankers.names),
         logged=logged,
         rounds=played,
         alone=alone,
@@ -133,3 +132,11 @@ def replay(
         clicks=told_clicks / max(1, played - alone),
         logged_clicks=all_clicks / max(1, logged),
     )
+
+
+def _wins(parts: Any, n: int, *, drop: bool) -> Any:
+    """wins[a, b] of a page, from the parts that the first of each pair won."""
+    wins = np.zeros((n, n))
+    a, b = np.triu_indices(n, 1)
+    wins[a, b], wins[b, a] = parts, 1.0 - parts
+    return np.where(wins == wins.T, 0.0, wins) if drop else wins

@@ -137,4 +137,4 @@ def click_problem(
     """
     if isinstance(clicks, str):
         clicks = click_model(clicks, grades=int(lineup.grade.max()) + 1, depth=depth)
-    return ClickProblem(lineup, clicks, method, reference, ties)
+    return ClickProblem(lineup, clicks, check_method(method), reference, ties)

@@ -39,7 +39,7 @@ from multiduel.spreadsheets import harmless
 MOST_SLATES = 100_000
 MOST_TABLE = 10_000_000  # cases times options, of which it is remembered who was shown in which
 FORMATS = ("csv", "jsonl")
-LEADER_LUCK = 0.3  # 0 and 0.6 took as many answers, within noise
+LEADER_LUCK = 0.3  # 0 and 0.6 took as many answers, within the noise of 12 replays
 RIVAL_LUCK = 2.0  # with 1, an option that is unlucky at first may not be shown again for thousands of answers
 VAIN = 20  # draws of a leader that has nothing left to show
 UNBEATEN_FIRST = 1e6  # more than strengths differ

@@ -24,41 +24,30 @@ def read_ranker_log(path: str | os.PathLike[str]) -> Reading:
     A page whose method credits fractions of a win becomes several answers that count in parts, as ``rankers.analyse`` counts.
     A page that judges nothing is left out.
     """
-    from multiduel.rankers.judging import Rankers, judged
-    from multiduel.rankers.log import Log
+    from multiduel.rankers.judgements import read_judgements
+    from multiduel.rankers.log import CLICK, Log
 
     if first_bytes(path, 2) == GZIP:
         raise BadInput(f"'{path}' must be a log that is not packed: unpack it with gunzip.")
-    rankers = Rankers()
-    queries: list[str | None] = []
-
-    def noting() -> Any:
-        for page in Log(path).pages():
-            queries.append(page.query)
-            yield page
-
+    found = read_judgements(Log(path))
+    rankers = found.rankers.names
+    if len(rankers) < 2:
+        raise BadInput(f"'{path}' must hold pages of at least two rankers. Got {len(rankers)}.")
+    queries = [page.query for page in Log(path).pages()]
+    sizes, first = found.sizes, found.arm_start
+    page = np.repeat(np.arange(found.pages), np.diff(found.pair_start))
+    pairs = [np.triu_indices(n, 1) for n in range(int(sizes.max()) + 1)]
+    a, b = (np.concatenate([pairs[n][side] for n in sizes.tolist()]) for side in (0, 1))
+    i, j, won = found.arms[first[page] + a], found.arms[first[page] + b], found.won[CLICK].astype(np.float64)
+    apart = 2.0 * won - 1.0
+    decided, level = np.round(np.abs(apart), 6), np.round(1.0 - np.abs(apart), 6)  # parts are kept with seven digits
     parts: list[tuple[Any, ...]] = []  # page, i, j, outcome, weight
-    users: list[str] = []
-    times: list[Any] = []
-    before = 0
-    for portion in judged(noting(), rankers, ties="half"):
-        arms, wins = portion.arms, portion.wins
-        a, b = np.triu_indices(arms.shape[1], 1)
-        page = np.repeat(np.arange(before, before + len(arms)), len(a))
-        i, j, won, lost = arms[:, a].ravel(), arms[:, b].ravel(), wins[:, a, b].ravel(), wins[:, b, a].ravel()
-        said = (i >= 0) & (j >= 0) & (won + lost > 0.0)
-        page, i, j, won, lost = page[said], i[said], j[said], won[said], lost[said]
-        apart, total = won - lost, won + lost
-        decided, level = np.round(np.abs(apart) / total, 9), np.round(2.0 * np.minimum(won, lost) / total, 9)
-        for weight, outcome in ((decided, np.sign(apart).astype(np.int8)), (level, np.zeros(len(i), np.int8))):
-            some = weight > 0.0
-            parts.append((page[some], i[some], j[some], outcome[some], weight[some]))
-        users += portion.users
-        times.append(portion.times)
-        before += len(arms)
-    if len(rankers.names) < 2 or not parts:
-        raise BadInput(f"'{path}' must hold pages of at least two rankers. Got {len(rankers.names)}.")
-    return _votes(path, rankers.names, parts, users, np.concatenate(times), queries)
+    for weight, outcome in ((decided, np.sign(apart).astype(np.int8)), (level, np.zeros(len(i), np.int8))):
+        some = weight > 0.0
+        parts.append((page[some], i[some], j[some], outcome[some], weight[some]))
+    known = found.users.names
+    users = [f"user {known[number]}" if number >= 0 else f"page {at}" for at, number in enumerate(found.user.tolist())]
+    return _votes(path, rankers, parts, users, found.time, queries)
 
 
 def _votes(

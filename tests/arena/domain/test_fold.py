@@ -403,7 +403,7 @@ def test_margin_is_offered_and_accepted(service: Service) -> None:
         ticket = ticket_for(service, arena, rater, f"{k}")
         service.do(Vote(ticket.id, {"rank": [0, 1] if rng.random() < 0.5 else [1, 0]}))
     board = service.board(arena)
-    assert board.forecast_range is not None and board.forecast_range[1] > 1100
+    assert board.forecast_range is None and board.forecast.startswith("too early to say (anything from ")
     assert board.margin_offer is not None and board.margin_offer.margin in (0.05, 0.1)
     assert board.margin_offer.likely <= 1100
     service.do(ChangeMargin(arena, 0.2))
@@ -543,4 +543,4 @@ def facts_of(state: Any) -> dict[str, Any]:
 
 def test_frozen_logs_hold_every_kind_of_event() -> None:
     kinds = {log.from_line(line).kind for path in FROZEN for line in path.read_text("utf-8").splitlines()}
-    assert kinds == set(log.KINDS)
+    assert kinds == set(log.KINDS) - {"notified"}  # of later versions

@@ -78,7 +78,7 @@ def damaged(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[t
 
 def test_server_gets_ready_beside_a_damaged_arena(damaged: Any) -> None:
     call, bad, *_ = damaged
-    app_context = call.app.app.api.state.app_context
+    app_context = call.app.app.pages.state.app_context
     app_context.ready.clear()
     warm_up(app_context)
     assert call.good("GET", "/health/ready") == {"ready": True, "why": ""}
@@ -163,7 +163,7 @@ def test_missing_content_and_torn_snapshot_stay_in_their_arena(tmp_path: Path) -
     connection.close()
     call = Caller(tmp_path)
     try:
-        warm_up(call.app.app.api.state.app_context)
+        warm_up(call.app.app.pages.state.app_context)
         assert call.good("GET", "/health/ready")["ready"]
         answer = call("GET", f"/tickets/{ticket['ticket']}/contents/0")
         assert answer.status_code == 500 and "damaged" in answer.json()["error"]
@@ -373,7 +373,7 @@ def test_one_arena_that_is_busy_is_refused_and_others_are_served(tmp_path: Path,
 @pytest.fixture
 def ready(tmp_path: Path) -> Iterator[Caller]:
     call = Caller(tmp_path)
-    call.app.app.api.state.app_context.ready.set()
+    call.app.app.pages.state.app_context.ready.set()
     yield call
     call.close()
 
@@ -397,7 +397,7 @@ def test_public_server_does_not_tell_why_it_cannot_write(tmp_path: Path) -> None
 
     call = Caller(tmp_path, public=True)
     try:
-        call.app.app.api.state.app_context.ready.set()
+        call.app.app.pages.state.app_context.ready.set()
         with full_disk(call.service):
             answer = call("GET", "/health/ready")
         assert answer.status_code == 503 and answer.json()["why"].startswith("Nothing can be written")

@@ -118,7 +118,7 @@ def test_without_a_key_nothing_but_contents_and_health(call):
                 assert set(answer.json()) == {"error"}
                 tried += 1
     assert tried > 80
-    for path in ("", "/log.jsonl", "/log.csv", "/verify", "/raters", "/board", "/keys"):
+    for path in ("", "/log.jsonl", "/log.csv", "/votes.csv", "/votes.parquet", "/verify", "/raters", "/board", "/keys"):
         assert call("GET", f"/arenas/{arena}{path}", key=rater).status_code == 403, "a rater is no owner"
     for path in ("open", "pause", "close", "links"):
         assert call("POST", f"/arenas/{arena}/{path}", key=rater).status_code == 403

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,9 +77,19 @@ def _weights(said: Any, shown: int) -> list[list[float]]:
     return weights
 
 
+@lru_cache(maxsize=4096)  # of few options there are few rankings
 def spoken(text: str, shown: int) -> Floats:
-    """``wins_of`` a ballot that is kept as canonical JSON."""
-    return wins_of(json.loads(text), shown)
+    """``wins_of`` a ballot that is kept as canonical JSON. Not to be changed: others have the same array."""
+    wins = wins_of(json.loads(text), shown)
+    wins.flags.writeable = False
+    return wins
+
+
+@lru_cache(maxsize=4096)
+def placed_above(text: str, shown: int) -> tuple[tuple[int, int], ...]:
+    """The pairs of positions of which a ballot, as canonical JSON, puts the first above the second."""
+    wins = spoken(text, shown)
+    return tuple((int(a), int(b)) for a, b in np.argwhere(wins > wins.T))
 
 
 def wins_of(ballot: Mapping[str, Any], shown: int) -> Floats:

@@ -73,6 +73,11 @@ def in_order(event: Event, before: str) -> bool:
     return event.at >= before or went_back(event.body) > 0
 
 
+def is_measurable(issued: str, voted: str, now: str) -> bool:
+    """Whether the clock can have been right at both times: it was not set back in between, nor did it jump ahead."""
+    return issued <= voted and (voted <= now) == (issued <= now)
+
+
 def span(seconds: float) -> str:
     """A duration in words.
 

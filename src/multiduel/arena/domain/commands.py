@@ -180,6 +180,18 @@ class PrintTickets:
     stratum: str | None = None
 
 
+@dataclass(frozen=True)
+class RecordNotice:
+    """Record that somebody was told of something, or could not be reached. The same again changes nothing."""
+
+    arena: str
+    notice: str
+    kind: str  # webhook, mail
+    about: str
+    delivered: bool
+    attempts: int
+
+
 Command = (
     Create
     | Open
@@ -197,6 +209,7 @@ Command = (
     | ChangeMargin
     | ImportVotes
     | PrintTickets
+    | RecordNotice
 )
 
 

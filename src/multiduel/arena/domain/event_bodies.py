@@ -36,6 +36,7 @@ SHA256 = re.compile(r"[0-9a-f]{64}")
 OPTION = re.compile(r"o[1-9][0-9]{0,2}")
 RATER = re.compile(r"r[1-9][0-9]{0,8}")
 CONTEXT = re.compile(r"c[1-9][0-9]{0,3}")
+NOTICE = re.compile(r"[0-9a-f]{16}")
 TICKET = re.compile(r"[0-9a-f]{12}-[A-Za-z0-9_-]{1,64}")
 TYPES = {  # of contents, by their kind
     "text": {"text/plain; charset=utf-8"},
@@ -260,6 +261,13 @@ FIELDS: dict[str, dict[str, Field]] = {
         "set_aside": _whole(0),
         "needed": _number(),
         "pairs": _list(_object(_PAIR, "a pair with its counts")),
+    },
+    "notified": {
+        "notice": _form(NOTICE, "a notice's id"),
+        "kind": _word(("webhook", "mail")),
+        "about": _text(1, MOST_LABEL),
+        "delivered": TRUTH,
+        "attempts": _whole(1, 1000),
     },
 }
 ELSEWHERE = {"shown": SHOWN, "context": _or_none(CONTEXT_ID), "stratum": _or_none(LABEL), "line": _text(1, MOST_LABEL)}

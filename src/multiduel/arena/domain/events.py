@@ -30,6 +30,7 @@ KINDS = (
     "vote",
     "undo",
     "verdict",
+    "notified",
 )
 
 
@@ -42,9 +43,12 @@ class Event(NamedTuple):
     text: str = ""  # the body as it is stored: canonical JSON
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(body: Mapping[str, Any]) -> str:
     """One text per value: keys in order, no spaces, UTF-8."""
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(body)
 
 
 def chained(previous: str, number: int, kind: str, at: str, text: str) -> str:

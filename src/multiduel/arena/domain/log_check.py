@@ -179,6 +179,10 @@ def _verdict(state: State, body: dict[str, Any]) -> str | None:
     return _unknown(state, [*named, *body["still_in"], *body["cycle"], *pairs])
 
 
+def _notified(state: State, body: dict[str, Any]) -> str | None:
+    return "it was told already" if f"{body['notice']} {body['about']}" in state.notified else None
+
+
 REFERENCES: dict[str, Callable[[State, dict[str, Any]], str | None]] = {
     "created": _created,
     "option_added": _option_added,
@@ -191,8 +195,9 @@ REFERENCES: dict[str, Callable[[State, dict[str, Any]], str | None]] = {
     "vote": _vote,
     "undo": _undo,
     "verdict": _verdict,
+    "notified": _notified,
 }
-AFTER_CLOSING = ("quarantined", "released", "verdict")
+AFTER_CLOSING = ("quarantined", "released", "verdict", "notified")
 
 
 class LogCheck:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import cached_property
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,14 @@ class State:
         self.raters: dict[str, RaterRecord] = {}
         self.labels: dict[str, str] = {}  # label -> rater
         self.tickets: dict[str, TicketRecord] = {}
-        self.asks: dict[str, list[str]] = {}  # tickets by the request that they were asked for, and the rater
+        self.asks: dict[str, str] = {}  # tickets by the rater and the request that they were asked for
+        self.sheets: dict[str, list[str]] = {}  # printed tickets, by the request
         self.requests: dict[str, Any] = {}  # other requests, and what came of them
         self.lines: dict[str, str] = {}  # line of a file -> the ticket that it voted on
         self.verdict: dict[str, Any] | None = None  # the last event of that kind: its body and number
         self.settled_at = 0  # number of the last event that announced a winner or a cycle
+        self.voted_at = ""  # when the last vote came
+        self.notified: dict[str, int] = {}  # notice and what it is about -> the event that says so
         self.rounds = 0  # tickets that were chosen
         self.set_aside = 0  # votes that say something and do not count, for now or for good
         self.epoch: Epoch | None = None
@@ -188,6 +192,8 @@ class State:
             raise BrokenLog(event.number, "a log begins with 'created', once")
         if self.schema != log.SCHEMA:
             event = log.upgrade(event, self.schema)
+        if event.at == self.at:
+            event = event._replace(at=self.at)  # one text for many: a vote and the ticket after it
         self.torn = True
         try:
             if went_back(event.body):
@@ -298,7 +304,7 @@ class State:
             context,
             body["stratum"],
             shown,
-            body["by"],
+            intern(body["by"]),
             event.at,
             body["expires"],
             body.get("request"),
@@ -314,7 +320,8 @@ class State:
             self.remember_seen(rater, ticket)
         if "chosen" in body:
             self.rounds += 1
-            asked = Asked(event.number, Choice(tuple(self.index(o) for o in body["chosen"]["options"]), body["chosen"]["by"]))
+            chosen = tuple(self.index(option) for option in body["chosen"]["options"])
+            asked = Asked(event.number, Choice(chosen, intern(body["chosen"]["by"])))
             if self._ahead != asked:  # it was chosen elsewhere
                 self.steps.append(asked)
             self._ahead = None
@@ -326,9 +333,9 @@ class State:
 
     def remember_ask(self, ticket: TicketRecord) -> None:
         if ticket.printed:
-            self.asks.setdefault(f"print:{ticket.request}", []).append(ticket.id)
+            self.sheets.setdefault(ticket.request or "", []).append(ticket.id)
         elif ticket.request is not None:
-            self.asks[f"{ticket.rater}:{ticket.request}"] = [ticket.id]
+            self.asks[f"{ticket.rater}:{ticket.request}"] = ticket.id
 
     def _expired(self, ticket: str, at: str) -> bool:
         expires = self.tickets[ticket].expires
@@ -346,10 +353,10 @@ class State:
             ticket = self.tickets[body["ticket"]]
             if rater_id is not None:
                 ticket.rater = rater_id
-        vote = VoteRecord(
-            event.number, event.at, log.canonical(body["ballot"]), body["counted"], body["late"], body.get("aside", "")
-        )
+        said, counted = intern(log.canonical(body["ballot"])), intern(body["counted"])  # there are few, and many votes
+        vote = VoteRecord(event.number, event.at, said, counted, body["late"], body.get("aside", ""))
         ticket.vote = vote
+        self.voted_at = event.at
         if body.get("line") is not None:
             self.lines[body["line"]] = ticket.id
         rater = self.raters[ticket.rater] if ticket.rater is not None else None
@@ -454,6 +461,9 @@ class State:
         self.verdict = body | {"number": event.number, "at": event.at}
         if self.settled():
             self.settled_at = event.number
+
+    def _on_notified(self, event: Event, body: dict[str, Any]) -> None:
+        self.notified[f"{body['notice']} {body['about']}"] = event.number
 
     def _remember(self, body: dict[str, Any], what: str, came: Any) -> None:
         if body.get("request") is not None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 
-from multiduel.arena.journal.interface import ArenaRow, Journal, KeyChange, Secret, Secrets, Snapshot, Transaction
+from multiduel.arena.journal.interface import ArenaRow, Journal, KeyChange, Notice, Secret, Secrets, Snapshot, Transaction
 from multiduel.inputs import BadInput, shortened
 
-__all__ = ["ArenaRow", "Journal", "KeyChange", "Secret", "Secrets", "Snapshot", "Transaction", "connect"]
+__all__ = ["ArenaRow", "Journal", "KeyChange", "Notice", "Secret", "Secrets", "Snapshot", "Transaction", "connect"]
 
 
 def connect(db: str | os.PathLike[str]) -> Journal:

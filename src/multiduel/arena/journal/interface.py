@@ -40,6 +40,18 @@ class KeyChange(NamedTuple):
     made_by: str
 
 
+class Notice(NamedTuple):
+    """Where an owner wants to be told of results: kept beside the log, never in it."""
+
+    arena: str
+    id: str
+    kind: str  # webhook, mail
+    target: str  # a URL, which may hold a secret, or an address
+    secret: str  # that webhooks are signed with
+    created: str
+    made_by: str
+
+
 class Snapshot(NamedTuple):
     """A fold as far as ``number``, kept only to save time."""
 
@@ -79,11 +91,26 @@ class Secrets(Protocol):
     def note_used(self, used: Sequence[tuple[str, str, str, str]]) -> None: ...
 
 
+class Notices(Protocol):
+    """Where owners want to be told of results."""
+
+    def add(self, notice: Notice, most: int) -> bool: ...
+
+    def get(self, arena: str | None = None) -> list[Notice]: ...
+
+    def remove(self, arena: str, id: str) -> bool: ...
+
+    def claim(self, arena: str, id: str, now: str, until: str) -> bool: ...
+
+
 class Journal(Protocol):
     """Every method may be called from any thread. What cannot be done now raises ``Unavailable``."""
 
     @property
     def secrets(self) -> Secrets: ...
+
+    @property
+    def notices(self) -> Notices: ...
 
     @property
     def one_lock(self) -> bool: ...  # a transaction on one arena holds up those on all others
@@ -111,5 +138,7 @@ class Journal(Protocol):
     def beat(self, process: str, at: str) -> None: ...
 
     def signing_key(self, fresh: str, at: str) -> str: ...
+
+    def backup(self, draft: str) -> None: ...  # a consistent copy while others write
 
     def close(self) -> None: ...

@@ -84,12 +84,22 @@ POSTGRES_3 = (
     "FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
 )
 
+# Where owners want to be told of results. URLs of webhooks are secrets, so they are not in the log. ``claimed`` is until when a
+# process delivers to it, so that of several processes one does.
+TABLES_5 = (
+    """CREATE TABLE notices (
+        arena TEXT NOT NULL REFERENCES arenas (id), id TEXT NOT NULL, kind TEXT NOT NULL, target TEXT NOT NULL,
+        secret TEXT NOT NULL, created TEXT NOT NULL, made_by TEXT NOT NULL, claimed TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (arena, id))""",
+)
+
 # version -> tables, and what only one dialect has
 MIGRATIONS: dict[int, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     1: (TABLES_1, {"sqlite": SQLITE_1, "postgres": POSTGRES_1}),
     2: ((), {"sqlite": (), "postgres": POSTGRES_2}),
     3: (TABLES_3, {"sqlite": SQLITE_3, "postgres": POSTGRES_3}),
     4: (TABLES_4, {"sqlite": (), "postgres": ()}),
+    5: (TABLES_5, {"sqlite": (), "postgres": ()}),
 }
 VERSION = max(MIGRATIONS)
 

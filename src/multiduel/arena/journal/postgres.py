@@ -7,6 +7,9 @@ others go on in its place. When it comes back, its connection is closed: what it
 from __future__ import annotations
 
 import logging
+import os
+import shutil
+import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -110,6 +113,28 @@ class PostgresJournal(SqlJournal):
 
     def _statement(self, statement: str) -> str:
         return statement.replace("?", "%s")
+
+    def backup(self, draft: str) -> None:
+        """Have pg_dump write an archive for pg_restore. What it connects with is in its environment, where no list of processes
+        shows a password."""
+        program = shutil.which("pg_dump") or ""
+        if not program:
+            raise BadInput("A backup of PostgreSQL needs its program pg_dump (Debian: apt-get install postgresql-client).")
+        os.chmod(draft, 0o600)
+        given = self._psycopg.conninfo.conninfo_to_dict(self.url)
+        names = {
+            option.keyword.decode(): option.envvar.decode()
+            for option in self._psycopg.pq.Conninfo.get_defaults()
+            if option.envvar
+        }
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise BadInput(f"pg_dump cannot be told of '{unknown[0]}' in the database's URL. Run it by hand.")
+        told = {names[name]: str(value) for name, value in given.items()}
+        command = [program, "--format=custom", "--no-owner", "--file", draft]
+        done = subprocess.run(command, env={**os.environ, **told}, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Unavailable(f"pg_dump failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}")
 
 
 class Held:

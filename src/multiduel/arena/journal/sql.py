@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.errors import Conflict, NotFound, Unavailable
 from multiduel.arena.domain.events import Event
-from multiduel.arena.journal.interface import ArenaRow, KeyChange, Secret, Snapshot
+from multiduel.arena.journal.interface import ArenaRow, KeyChange, Notice, Secret, Snapshot
 from multiduel.arena.journal.known_heads import Heads
 
 PAGE = 5000  # events read at once
@@ -24,6 +24,7 @@ WAIT = 10.0  # seconds to wait until one of them is free
 COLUMNS = "number, kind, at, body, hash"
 SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number LIMIT ?"
 SECRET = "role, subject, hash, label, created, made_by, used"
+NOTICE = "arena, id, kind, target, secret, created, made_by"
 CHANGE = "arena, role, subject, what, label, at, made_by"
 
 
@@ -132,6 +133,38 @@ class SqlSecrets:
             connection.cursor().executemany(self._journal._statement(statement), rows)
 
 
+class SqlNotices:
+    def __init__(self, journal: SqlJournal) -> None:
+        self._journal = journal
+
+    def add(self, notice: Notice, most: int) -> bool:
+        """Store a notice, unless its arena has as many as it may have. False if it has."""
+        run, journal = self._journal.run, self._journal
+        with journal._whole() as connection:
+            journal._lock(connection, notice.arena)
+            if len(run(connection, "SELECT id FROM notices WHERE arena = ?", (notice.arena,))) >= most:
+                return False
+            run(connection, f"INSERT INTO notices ({NOTICE}) VALUES (?, ?, ?, ?, ?, ?, ?)", notice)
+        return True
+
+    def get(self, arena: str | None = None) -> list[Notice]:
+        """The notices of an arena, or of all."""
+        where, values = ("", ()) if arena is None else (" WHERE arena = ?", (arena,))
+        return [Notice(*row) for row in self._journal.query(f"SELECT {NOTICE} FROM notices{where} ORDER BY created, id", values)]
+
+    def remove(self, arena: str, id: str) -> bool:
+        """Remove a notice. False if there is none of this id."""
+        with self._journal._whole() as connection:
+            statement = self._journal._statement("DELETE FROM notices WHERE arena = ? AND id = ?")
+            return bool(connection.execute(statement, (arena, id)).rowcount)
+
+    def claim(self, arena: str, id: str, now: str, until: str) -> bool:
+        """Take a delivery on until a time. False if another process has taken it on."""
+        with self._journal._whole() as connection:
+            statement = "UPDATE notices SET claimed = ? WHERE arena = ? AND id = ? AND claimed <= ?"
+            return bool(connection.execute(self._journal._statement(statement), (until, arena, id, now)).rowcount)
+
+
 class SqlJournal(ABC):
     """The journal, but for how one connects, begins and names a value's place in a statement."""
 
@@ -146,6 +179,7 @@ class SqlJournal(ABC):
         self._guard = threading.Lock()
         self.heads = Heads()
         self.secrets = SqlSecrets(self)
+        self.notices = SqlNotices(self)
 
     @abstractmethod
     def _open(self) -> Any: ...
@@ -163,6 +197,10 @@ class SqlJournal(ABC):
 
     @abstractmethod
     def _statement(self, statement: str) -> str: ...
+
+    @abstractmethod
+    def backup(self, draft: str) -> None:
+        """Write a consistent copy of the whole database to a file, while others read and write it."""
 
     def run(self, connection: Any, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         cursor = connection.execute(self._statement(statement), values)

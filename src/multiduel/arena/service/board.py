@@ -322,7 +322,7 @@ def forecast_of(known: Facts) -> tuple[Forecast, MarginOffer | None]:
         return forecast(tally, slate_size=seats, alpha=alpha, margin=margin, room=room, retired=retired)
 
     first = guess(settings.margin)
-    if first.too_early or settings.votes is None or first.likely <= settings.votes - known.tally.answers:
+    if math.isnan(first.likely) or settings.votes is None or first.likely <= settings.votes - known.tally.answers:
         return first, None
     for margin in MARGINS:
         if margin > settings.margin:

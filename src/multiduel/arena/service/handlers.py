@@ -9,7 +9,7 @@ from typing import Any
 from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.actors import OPERATOR, check_actor
 from multiduel.arena.domain.clock import dated
-from multiduel.arena.service import admission, lifecycle, tickets, vote_lines, votes
+from multiduel.arena.service import admission, lifecycle, notices, tickets, vote_lines, votes
 from multiduel.arena.service.decision import Decision
 
 HANDLERS: dict[type[Any], Callable[[Decision, Any], Any]] = {
@@ -29,6 +29,7 @@ HANDLERS: dict[type[Any], Callable[[Decision, Any], Any]] = {
     c.Vote: votes.vote,
     c.Undo: votes.undo,
     c.ImportVotes: vote_lines.import_votes,
+    c.RecordNotice: notices.record,
 }
 
 

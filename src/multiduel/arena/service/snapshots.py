@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import sys
 import zlib
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
@@ -26,7 +27,7 @@ from multiduel.inference import Tally
 FORMAT = "multiduel-arena-3"
 PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "lines", "verdict"),
-    *("settled_at", "rounds", "set_aside", "stale", "shortlist"),
+    *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale", "shortlist"),
 )
 ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "lengths": "i8", "judged": "i8"}  # of the tally
 ROWS = {"first": "i2", "second": "i2", "placed": "i1", "sizes": "i8", "rater": "i4"}  # what its answers said; not in older ones
@@ -104,7 +105,7 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
         raise ValueError("of another arena")
     state = State(arena)
     for name in PLAIN:
-        setattr(state, name, _settled_at(saved["plain"]) if name == "settled_at" else saved["plain"][name])
+        setattr(state, name, saved["plain"][name])
     state.settings = Settings.from_json(saved["settings"], recorded=True)
     state.options = [OptionRecord(*option) for option in saved["options"]]
     for words, contexts in saved["raters"]:
@@ -127,28 +128,19 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
     return state
 
 
-def _settled_at(plain: dict[str, Any]) -> int:
-    """Older snapshots do not have it: they know the last verdict only, which says it unless that one is open."""
-    if "settled_at" in plain or plain["verdict"] is None:
-        return int(plain.get("settled_at", 0))
-    if plain["verdict"]["kind"] == "open":
-        raise ValueError("the log knows")
-    return int(plain["verdict"]["number"])
-
-
 def _restore_tickets(state: State, saved: dict[str, Any]) -> None:
-    columns, seats = saved["tickets"], _array(saved["seats"], "i8").tolist()
+    columns, votes, seats = saved["tickets"], saved["votes"], _array(saved["seats"], "i8").tolist()
     numbers = {name: _array(columns[name], "i8").tolist() for name in TICKET_NUMBERS}
     options = tuple(_array(saved["shown"], "i8").tolist())
     shown = [options[start:end] for start, end in pairwise(accumulate(seats, initial=0))]
     rows = zip(
         columns["id"],
         numbers["event"],
-        columns["rater"],
+        map(_one, columns["rater"]),
         (None if context < 0 else context for context in numbers["context"]),
-        columns["stratum"],
+        map(_one, columns["stratum"]),
         shown,
-        columns["by"],
+        map(_one, columns["by"]),
         columns["issued"],
         columns["expires"],
         columns["request"],
@@ -156,20 +148,21 @@ def _restore_tickets(state: State, saved: dict[str, Any]) -> None:
         strict=True,
     )
     tickets = [TicketRecord(*row) for row in rows]
+    said = {name: list(map(sys.intern, votes[name])) for name in ("ballot", "counted", "aside")}
+    times = _shared(ticket.issued for ticket in tickets)
     state.tickets = {ticket.id: ticket for ticket in tickets}
     for ticket in tickets:
         state.remember_ask(ticket)
         if ticket.rater is not None and ticket.by != "import":
             state.remember_seen(state.raters[ticket.rater], ticket)
-    votes = saved["votes"]
     numbers = {name: _array(votes[name], "i8").tolist() for name in VOTE_NUMBERS}
     flags = ([flag == 1 for flag in numbers[name]] for name in ("late", "undone"))
     late, undone = flags
     records = [
         VoteRecord(event, at, ballot, counted, was_late, aside, taken_back, None if answer < 0 else answer)
         for event, at, ballot, counted, was_late, aside, taken_back, answer in zip(
-            numbers["event"], votes["at"], votes["ballot"], votes["counted"], late, votes["aside"], undone, numbers["answer"],
-            strict=True,
+            numbers["event"], (times.get(at, at) for at in votes["at"]), said["ballot"], said["counted"], late, said["aside"],
+            undone, numbers["answer"], strict=True,
         )
     ]  # fmt: skip
     voted = [tickets[k] for k in _array(saved["voted"], "i8").tolist()]
@@ -179,6 +172,15 @@ def _restore_tickets(state: State, saved: dict[str, Any]) -> None:
     for _, ticket in sorted(standing, key=lambda pair: pair[0]):
         if ticket.rater is not None:
             state.raters[ticket.rater].voted.append(ticket.id)
+
+
+def _one(text: str | None) -> str | None:
+    """One text for all that are alike: JSON makes one for each."""
+    return None if text is None else sys.intern(text)
+
+
+def _shared(texts: Iterable[str]) -> dict[str, str]:
+    return {text: text for text in texts}
 
 
 def _array(packed: Any, kind: str) -> Any:

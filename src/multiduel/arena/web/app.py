@@ -13,11 +13,13 @@ from fastapi.security import HTTPBearer
 from multiduel import __version__
 from multiduel.arena.service.service import Service
 from multiduel.arena.web.access import LOOK_EVERY, Access
-from multiduel.arena.web.api import routes_files, routes_health, routes_keys, routes_owner, routes_rater
+from multiduel.arena.web.api import routes_files, routes_health, routes_keys, routes_notices, routes_owner, routes_rater
+from multiduel.arena.web.api.vote_shortcut import VoteShortcut
 from multiduel.arena.web.context import AppContext
 from multiduel.arena.web.errors import add_handlers
 from multiduel.arena.web.gate import Gate
 from multiduel.arena.web.limits import Hosts, Limits
+from multiduel.arena.web.notifier import Notifier
 from multiduel.arena.web.pages.demo import Demo
 from multiduel.arena.web.pages.site import with_pages
 from multiduel.arena.web.warming import warm_up
@@ -35,9 +37,10 @@ def make_app(
     public: bool = False,
     close: bool = True,
     demo: Demo | None = None,
+    notifier: Notifier | None = None,
 ) -> Gate:
-    """An ASGI application. ``close`` closes the service at the end; ``demo`` adds its pages."""
-    app_context = AppContext(service, Access(service.journal.secrets), limits or Limits(), public=public)
+    """An ASGI application. ``close`` closes the service at the end; ``demo`` adds its pages; ``notifier`` tells owners."""
+    app_context = AppContext(service, Access(service.journal.secrets), limits or Limits(), public=public, notifier=notifier)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -46,6 +49,8 @@ def make_app(
         stop = threading.Event()
         looking = threading.Thread(target=app_context.access.keep_up, args=(stop,), name="arena-keys", daemon=True)
         looking.start()
+        if notifier is not None:
+            threading.Thread(target=notifier.run, args=(stop,), name="arena-notices", daemon=True).start()
         yield
         app_context.close()
         stop.set()
@@ -67,7 +72,7 @@ def make_app(
     for router in (routes_rater.router, routes_health.router):  # the busiest first: routes are looked through in their order
         app.include_router(router)
     key = Depends(HTTPBearer(auto_error=False, description="A key: server's, owner's, link's or rater's."))  # for the document
-    for router in (routes_owner.router, routes_keys.router, routes_files.router):
+    for router in (routes_owner.router, routes_notices.router, routes_keys.router, routes_files.router):
         app.include_router(router, dependencies=[key])
-    site = with_pages(app, app_context, demo=demo)
+    site = with_pages(VoteShortcut(app, app_context), app_context, demo=demo)
     return Gate(site, app_context=app_context, hosts=Hosts(hosts))

@@ -13,6 +13,7 @@ from fastapi import Request, Response
 
 from multiduel.arena.domain.commands import ArenaInfo, Done, Receipt, Ticket
 from multiduel.arena.domain.errors import Forbidden
+from multiduel.arena.domain.notices import Allowed
 from multiduel.arena.domain.settings import why_unusable
 from multiduel.arena.files.exports import finite
 from multiduel.arena.files.signed_heads import Signer
@@ -21,6 +22,7 @@ from multiduel.arena.web.access import Access, Grant
 from multiduel.arena.web.key_checks import KeyChecks
 from multiduel.arena.web.limits import Limits, Rate, network_of
 from multiduel.arena.web.metrics import Metrics
+from multiduel.arena.web.notifier import Notifier
 from multiduel.arena.web.thread_pools import Lanes
 
 T = TypeVar("T")
@@ -34,8 +36,11 @@ class KeyMissing(Forbidden):
 class AppContext:
     """What the routes of one application share. It is called by its whole name: a "context" is a question of an arena."""
 
-    def __init__(self, service: Service, access: Access, limits: Limits, *, public: bool = False) -> None:
+    def __init__(
+        self, service: Service, access: Access, limits: Limits, *, public: bool = False, notifier: Notifier | None = None
+    ) -> None:
         self.service, self.access, self.limits, self.public = service, access, limits, public
+        self.notifier = notifier or Notifier(service, Allowed())
         self.metrics = Metrics()
         self.keys = KeyChecks(access, limits)
         self.joins = Rate(limits.joins_per_minute / 60.0, limits.joins_per_minute)

@@ -153,7 +153,7 @@ def server_words(limits: Limits) -> dict[str, Any]:
     """Return the options of uvicorn that every server of arenas has."""
     return {
         "http": ArenaProtocol,
-        "loop": "asyncio",
+        "loop": "auto",  # uvloop where it is installed
         "ws": "none",
         "log_level": "warning",
         "access_log": False,  # its lines would hold ids of tickets, which are secrets

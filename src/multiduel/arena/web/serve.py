@@ -11,11 +11,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from multiduel.arena.domain.notices import Allowed
 from multiduel.arena.web.limits import Limits, host_name
 from multiduel.inputs import BadInput, whole
 
 if TYPE_CHECKING:
     from multiduel.arena.web.gate import Gate
+    from multiduel.arena.web.notifier import Mail
 
 SETUP = "MULTIDUEL_ARENA_SETUP"  # how workers are told what to serve
 MOST_WORKERS = 64
@@ -31,6 +33,9 @@ class Setup:
     workers: int = 1
     plugins: tuple[str, ...] = ()  # policies that arenas may name, besides those that come with multiduel
     changes: tuple[str, ...] = ()  # limits that are not the usual ones, as NAME=VALUE
+    notify: tuple[str, ...] = ()  # where owners may be told of results: https://HOST, or @DOMAIN for mail
+    smtp: str = ""  # the mail server, without its password
+    mail_from: str = ""
 
     def checked(self) -> Setup:
         whole("port", self.port, 0, 65535, of="arena serve")
@@ -47,11 +52,20 @@ class Setup:
         if self.public and not self.hosts:
             raise BadInput("A public server must know its name: give '--name arena.example', as in the URLs that people open.")
         self.limits()  # refuses what is none
+        self.notices()
         return replace(self, hosts=tuple(map(host_name, self.hosts)))
 
     def limits(self) -> Limits:
         """Return what callers may do here."""
         return (Limits() if self.public else Limits.local()).changed(self.changes)
+
+    def notices(self) -> tuple[Allowed, Mail | None]:
+        """Return where owners may be told of results, and by which mail server."""
+        from multiduel.arena.web.notifier import Mail
+
+        if bool(self.smtp) != bool(self.mail_from):
+            raise BadInput("Mail needs both '--smtp' and '--mail-from'.")
+        return Allowed(self.notify), Mail(self.smtp, self.mail_from) if self.smtp else None
 
 
 def is_postgres(db: str) -> bool:
@@ -101,13 +115,17 @@ def application() -> Gate:
     from multiduel.arena.journal import connect
     from multiduel.arena.service.service import Service
     from multiduel.arena.web.app import make_app
+    from multiduel.arena.web.notifier import Notifier
 
     if SETUP not in os.environ:
         raise BadInput(f"{SETUP} is not set: start the server with 'multiduel arena serve'.")
     setup = Setup(**json.loads(os.environ[SETUP]))
     share_evenly()
     load_plugins(setup.plugins)
-    return make_app(Service(connect(setup.db)), hosts=setup.hosts, limits=setup.limits(), public=setup.public)
+    service, (allowed, mail) = Service(connect(setup.db)), setup.notices()
+    site = f"https://{setup.hosts[0]}" if setup.hosts else ""
+    notifier = Notifier(service, allowed, mail, site=site) if setup.notify else None
+    return make_app(service, hosts=setup.hosts, limits=setup.limits(), public=setup.public, notifier=notifier)
 
 
 def share_evenly() -> None:

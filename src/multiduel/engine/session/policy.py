@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -217,7 +218,7 @@ class Policy:
 
     @property
     def fingerprint(self) -> str:
-        """Identity of the policy, so that an outcome cannot be told to another one; copies and ``restore`` keep it."""
+        """Identity of the policy, drawn when it is made: no outcome is told to another one. Copies and ``restore`` keep it."""
         return self._fingerprint
 
     def tell(self, slate: Slate | Showing, outcome: Any) -> None:
@@ -594,7 +595,7 @@ def fresh(
     state = init(params, n_arms, drawn.policy)
     if features is not None:
         fix_features(params, state, features[drawn.labels])
-    fingerprint = _fingerprint(spec.name, describe(params), n_arms, seed.entropy)
+    fingerprint = secrets.token_hex(FINGERPRINT // 2)  # drawn apart from the seed: two with one seed are not one policy
     chosen = drawn.labels if labels is None else labels
     last = None
     if features is None and spec.contextual and dimension_of(params) > 0:  # every round will bring its own

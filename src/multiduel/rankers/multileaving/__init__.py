@@ -28,6 +28,22 @@ METHODS: dict[str, Callable[[int, int, int], Any]] = {
     "greedy": greedy,
     "balanced": balanced,
 }
+ALIASES = {  # names that papers and other libraries use
+    "tdi": "team-draft",
+    "tdm": "team-draft",
+    "team-draft-multileaving": "team-draft",
+    "pm": "probabilistic",
+    "pi": "probabilistic",
+    "probabilistic-multileaving": "probabilistic",
+    "ppm": "pairwise",
+    "pairwise-preference": "pairwise",
+    "om": "optimised",
+    "oi": "optimised",
+    "optimized": "optimised",
+    "gom": "greedy",
+    "bi": "balanced",
+    "balanced-interleaving": "balanced",
+}
 TWO_ONLY = ("balanced",)
 WHOLE_CLICKS = ("probabilistic", "pairwise", "balanced")  # methods that count clicks, and cannot weigh them
 WHOLE_PAGES = ("optimised", "greedy")  # methods that choose among whole pages, and cannot continue one
@@ -37,6 +53,7 @@ TIES = ("auto", *COUNTED)  # half with two rankers, drop with more: docs/rankers
 MANY = 3  # rankers on a page from which on "auto" drops ties
 
 __all__ = [
+    "ALIASES",
     "COUNTED",
     "MANY",
     "METHOD",
@@ -52,4 +69,6 @@ __all__ = [
 
 
 def check_method(name: str) -> str:
-    return choice("method", name, METHODS)
+    """The method's own name; aliases, in any case, are known too."""
+    alias = ALIASES.get(name.lower().replace("_", "-")) if isinstance(name, str) else None
+    return alias or choice("method", name, METHODS)

@@ -22,6 +22,7 @@ Positions = NDArray[np.int16]
 Flags = NDArray[np.uint8]
 
 NOWHERE = 1e9  # the rank, as evidence, of a document that a ranker did not return
+EMPTY = 2e9  # the same for a ranker that returned nothing at all
 
 
 class Lists(NamedTuple):
@@ -104,7 +105,7 @@ def note_ranks(lists: Lists, document: int, row: Floats) -> None:
     """Write as evidence the rank, from 1, of the document in the ranking at each place."""
     for a in range(lists.rows.shape[0]):
         at = int(lists.rank[lists.rows[a], document])
-        row[a] = at + 1.0 if at < lists.own[a] else NOWHERE
+        row[a] = at + 1.0 if at < lists.own[a] else (NOWHERE if lists.own[a] > 0 else EMPTY)
 
 
 @kernel

@@ -9,7 +9,8 @@ Fair       exactly in expectation, slot by slot.
 Deviates   The papers solve a linear program for p, which often has no solution; here a fixed number of multiplicative
            steps lowers the squared bias and raises the lists' sensitivity, and what bias is left is taken off the
            credits, so that fairness does not hang on convergence. The outcome is 1/2 plus half the mean difference in
-           credit over the clicks (a fraction): the sign of a fair difference need not be fair.
+           credit over the clicks (a fraction): the sign of a fair difference need not be fair. Rankers that returned nothing
+           are left out of all this, and have the least credit that there is, -1, for every slot: they lose.
 
     candidates: in each slot the best free document of a random ranker that has one, 32 times
     minimise over p:  sum over k, a of bias(k, a)^2  -  LAMBDA sum over L of p_L sensitivity(L)
@@ -74,7 +75,7 @@ def choose_list(method: Optimised, rng: Stream, lists: Lists, shown: Ints, evide
                 break
     most = 0.0  # the largest difference in bias, so that outcomes stay within 0 and 1
     for k in range(length):
-        low = high = method.bias[k * n]
+        low = high = method.bias[k * n]  # 0 for rankers that returned nothing; the mean over the others is 0 too
         for a in range(n):
             low = min(low, method.bias[k * n + a])
             high = max(high, method.bias[k * n + a])
@@ -82,7 +83,8 @@ def choose_list(method: Optimised, rng: Stream, lists: Lists, shown: Ints, evide
     for k in range(length):
         shown[k] = method.lists[drawn, k]
         for a in range(n):
-            evidence[k, a] = (method.credit[drawn, k * n + a] - method.bias[k * n + a]) / (1.0 + most)
+            fair = (method.credit[drawn, k * n + a] - method.bias[k * n + a]) / (1.0 + most)
+            evidence[k, a] = fair if lists.own[a] > 0 else -1.0
         evidence[k, n] = 0.0
     return length
 
@@ -105,6 +107,9 @@ def give_credit(lists: Lists, list: Ints, credit: Floats, length: int) -> float:
     """Credits of a list; returns its sensitivity: how much they differ between places, upper slots counting more."""
     _, rank, rows, own, _ = lists
     n = rows.shape[0]
+    able = 0
+    for a in range(n):
+        able += 1 if own[a] > 0 else 0
     spread = 0.0
     for k in range(length):
         mean = 0.0
@@ -112,9 +117,9 @@ def give_credit(lists: Lists, list: Ints, credit: Floats, length: int) -> float:
             at = int(rank[rows[a], list[k]])
             credit[k * n + a] = 1.0 / (at + 1.0) if at < own[a] else 0.0
             mean += credit[k * n + a]
-        mean /= n
+        mean /= able
         for a in range(n):
-            credit[k * n + a] -= mean
+            credit[k * n + a] = credit[k * n + a] - mean if own[a] > 0 else 0.0
             spread += credit[k * n + a] * credit[k * n + a] / (k + 1.0)
     return spread
 

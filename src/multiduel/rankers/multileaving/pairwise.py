@@ -7,10 +7,11 @@ Fair       in the mean of the credit: a pair that is looked at was as likely to 
            credit, which is the outcome here, need not be, since the pairs of a page hang together: docs/rankers.md has the bias
            that was measured.
 Deviates   The authors' code divides a page's credit by its number of pairs, which the paper does not; only the sign counts here.
+           A ranker that returned nothing has no ranks to agree with: it loses to every ranker that returned a clicked document.
 
     for each slot k from 0:
       Omega_k = the documents among the first k + 1 of any ranking that are not yet in the list; append one of them at random
-    a clicked document i is preferred to a document j that was not clicked and stands above the lowest click
+    a clicked document i is preferred to a document j that was not clicked and stands above the lowest click, or just below it,
       if neither stands above slot max(t(i), t(j)): before, only one of them could be chosen
       then every ranker that has i above j has credit 1 / product of 1 - 1 / |Omega_x| over slots x from min(t) to max(t) - 1,
       one over the chance that whichever could be chosen earlier was not
@@ -26,7 +27,19 @@ import numpy as np
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.random import below
-from multiduel.rankers.multileaving.contract import NOWHERE, Lists, judge, lay_out, more_wins, note_ranks, page_length, release
+from multiduel.rankers.multileaving.contract import (
+    EMPTY,
+    NOWHERE,
+    Lists,
+    judge,
+    lay_out,
+    more_wins,
+    note_ranks,
+    page_length,
+    release,
+)
+
+ROUNDING = 1e-9  # credits this close are the same sum in another order
 
 
 class Pairwise(NamedTuple):
@@ -74,14 +87,32 @@ def agree(method: Pairwise, evidence: Floats, clicked: Floats, length: int, plac
     for a in range(places):
         credit[a] = 0.0
     for i in range(length):
-        for j in range(lowest):
+        for j in range(min(lowest + 2, length)):  # the user has looked at the one just below, too
             if clicked[i] > 0.0 and clicked[j] == 0.0:
                 weight = pair_weight(evidence, i, j, length, places)
                 for a in range(places):
                     credit[a] += weight if evidence[i, a] < evidence[j, a] else 0.0
     for a in range(places):
         for b in range(a):
-            more_wins(credit[a], credit[b], a, b, wins)
+            if returned_nothing(evidence, length, a) != returned_nothing(evidence, length, b):
+                more_wins(clicked_own(evidence, clicked, length, a), clicked_own(evidence, clicked, length, b), a, b, wins)
+            else:
+                level = abs(credit[a] - credit[b]) <= ROUNDING * (credit[a] + credit[b])
+                more_wins(0.0 if level else credit[a] - credit[b], 0.0, a, b, wins)
+
+
+@kernel
+def returned_nothing(evidence: Floats, length: int, place: int) -> bool:
+    return length > 0 and evidence[0, place] >= EMPTY
+
+
+@kernel
+def clicked_own(evidence: Floats, clicked: Floats, length: int, place: int) -> int:
+    """How many clicked documents the ranker returned."""
+    count = 0
+    for k in range(length):
+        count += 1 if clicked[k] > 0.0 and evidence[k, place] < NOWHERE else 0
+    return count
 
 
 @kernel

@@ -350,7 +350,7 @@ def test_both_databases_do_the_same(db):
 def test_health_and_metrics(fresh):
     assert fresh.good("GET", "/health/live") == {"live": True}
     assert fresh("GET", "/health/ready").status_code == 503
-    fresh.app.app.api.state.app_context.ready.set()
+    fresh.app.app.pages.state.app_context.ready.set()
     assert fresh.good("GET", "/health/ready") == {"ready": True, "why": ""}
     arena, _ = fresh.arena()
     text = fresh.good("GET", "/metrics")

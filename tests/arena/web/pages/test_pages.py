@@ -277,6 +277,9 @@ def test_charts_at_any_number_of_votes(votes):
     above = np.full((30, 30), votes / 870.0)
     drawn = heat_map([f"<b>{k}</b>" for k in range(30)], above, np.zeros((30, 30)))
     assert drawn.count("<rect") == 870 and "<b>" not in drawn and "nan" not in drawn
-    assert "nan" not in interval(0.5, 0.0, 1.0, (0.0, 1.0)) and interval(float("nan"), 0.0, 1.0, (0.0, 1.0)) == ""
+    nan, limits = float("nan"), (-1.0, 1.0)
+    assert "nan" not in interval(0.5, 0.0, 1.0, limits) and interval(nan, nan, nan, limits) == ""
+    early = interval(0.5, nan, nan, limits)
+    assert "nan" not in early and 'class="early"' in early and 'class="range"' not in early
     binned = times_binned([float(k) for k in range(votes)])
     assert (binned[-1][1] if binned else 0) == votes and len(over_time(binned)) < 5_000

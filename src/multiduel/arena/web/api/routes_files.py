@@ -19,6 +19,7 @@ from multiduel.arena.web.api import models as m
 from multiduel.arena.web.api.models_board import VerifiedOut
 from multiduel.arena.web.api.openapi import file, refusals
 from multiduel.arena.web.context import app_context_of, arena_out, as_json, as_owner, as_server, caller_of
+from multiduel.arena.web.downloads import PARQUET, votes_file
 from multiduel.arena.web.errors import damage_headers
 from multiduel.arena.web.whole_text import WholeText
 from multiduel.inputs import BadInput
@@ -105,6 +106,28 @@ async def log_csv(request: Request, arena: m.Arena) -> Any:
     headers = await damage_headers(app_context, arena)
     lines = log_table(whole_events(app_context.service.journal, arena))
     return StreamingResponse(app_context.parts(arena, lines), media_type=CSV, headers=headers)
+
+
+@router.get(
+    "/arenas/{arena}/votes.csv",
+    response_class=Response,
+    responses=file("text/csv", "A line per vote.") | refusals(401, 403, 404, 422),
+)
+async def votes_csv(request: Request, arena: m.Arena) -> Any:
+    """The votes as a flat table, with names instead of ids, safe to open in a spreadsheet."""
+    as_owner(request, arena)
+    return await votes_file(app_context_of(request), arena, "csv")
+
+
+@router.get(
+    "/arenas/{arena}/votes.parquet",
+    response_class=Response,
+    responses=file(PARQUET, "A row per vote.") | refusals(401, 403, 404, 422),
+)
+async def votes_parquet(request: Request, arena: m.Arena) -> Any:
+    """The votes as a flat table for programs: the columns of votes.csv, with types."""
+    as_owner(request, arena)
+    return await votes_file(app_context_of(request), arena, "parquet")
 
 
 @router.post("/import", response_model=m.ArenaOut, responses=refusals(401, 403, 409, 422), openapi_extra=_wants("text/plain"))

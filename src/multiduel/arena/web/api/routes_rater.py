@@ -13,7 +13,7 @@ from multiduel.arena.domain.errors import Forbidden
 from multiduel.arena.web.api import models as m
 from multiduel.arena.web.api.openapi import file, refusals
 from multiduel.arena.web.content_headers import CONTENT_HEADERS, served_as
-from multiduel.arena.web.context import app_context_of, as_rater, grant_of
+from multiduel.arena.web.context import AppContext, app_context_of, as_rater, grant_of
 from multiduel.arena.web.joining import admit_by_link
 from multiduel.arena.web.whole_text import WholeText
 
@@ -29,10 +29,15 @@ async def vote(request: Request, ticket: m.TicketId, body: Annotated[m.BallotIn,
 
     With `next=1` the answer brings the next ticket, from the same transaction.
     """
-    app_context, grant, arena = app_context_of(request), grant_of(request), arena_of(ticket)
+    return await voted(app_context_of(request), request, ticket, body.model_dump(), next == "1")
+
+
+async def voted(app_context: AppContext, request: Request, ticket: str, ballot: dict[str, Any], next: bool) -> JSONResponse:
+    """Carry out a vote, and answer with its receipt."""
+    grant, arena = grant_of(request), arena_of(ticket)
     if not grant.owns(arena) and not (grant.role == "rater" and grant.arena == arena):
         raise Forbidden("This needs the key of the ticket's rater.")
-    command = Vote(ticket, body.model_dump(), next=next == "1", rater=grant.rater)
+    command = Vote(ticket, ballot, next=next, rater=grant.rater)
     return JSONResponse(await app_context.receipt(await app_context.do(request, command)))
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from multiduel.arrays import Floats
@@ -106,13 +107,12 @@ def times_binned(times: Sequence[float], bins: int = BINS) -> list[tuple[datetim
     >>> [total for _, total in times_binned([0.0, 1.0, 9.0, 10.0], bins=2)]
     [2, 4]
     """
-    if not times:
+    if not len(times):
         return []
-    first, last = min(times), max(times)
+    at = np.asarray(times)
+    first, last = float(at.min()), float(at.max())
     step = max(last - first, 1.0) / bins
-    counts = [0] * bins
-    for at in times:
-        counts[min(int((at - first) / step), bins - 1)] += 1
+    counts = np.bincount(np.minimum((at - first) / step, bins - 1).astype(int), minlength=bins).tolist()
     total, ends = 0, []
     for k, here in enumerate(counts):
         total += here

@@ -88,4 +88,5 @@ _WORDS: dict[str, Any] = {
     "ticket": lambda b, n: f"Shown to {n.rater(b['rater'])}: {', '.join(map(n.option, b['shown']))}; chosen by {b['by']}.",
     "undo": lambda b, n: f"{n.rater(b['rater'])} took the last vote back.",
     "verdict": lambda b, n: b["sentence"],
+    "notified": lambda b, n: f"A {b['kind']} was {'told' if b['delivered'] else 'not reached'}: {b['about']}.",
 }

@@ -19,6 +19,7 @@ from multiduel.arena.files.exports import log_lines, log_table, whole_events
 from multiduel.arena.files.sheets import MOST_SHEETS, sheets_of
 from multiduel.arena.files.verify import verify
 from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_owner, caller_of
+from multiduel.arena.web.downloads import votes_file
 from multiduel.arena.web.errors import damage_headers
 from multiduel.arena.web.pages.contents import read_contents
 from multiduel.arena.web.pages.event_text import Names, words
@@ -83,11 +84,10 @@ def printings(app_context: AppContext, arena: str) -> list[Printing]:
     """The newest first."""
     found = []
     with app_context.service.look(arena) as state:
-        for asked, ids in state.asks.items():
-            if asked.startswith("print:"):
-                tickets = [state.tickets[one] for one in ids]
-                voted = sum(one.vote is not None for one in tickets)
-                found.append(Printing(asked.removeprefix("print:"), tickets[0].issued, len(ids), voted, tickets[0].stratum))
+        for asked, ids in state.sheets.items():
+            tickets = [state.tickets[one] for one in ids]
+            voted = sum(one.vote is not None for one in tickets)
+            found.append(Printing(asked, tickets[0].issued, len(ids), voted, tickets[0].stratum))
     return sorted(found, key=lambda one: one.at, reverse=True)
 
 
@@ -113,7 +113,7 @@ async def print_sheets(request: Request) -> Response:
 
 def _printed(app_context: AppContext, arena: str, asked: str) -> list[c.Ticket]:
     with app_context.service.look(arena) as state:
-        ids = list(state.asks.get(f"print:{asked}", ()))
+        ids = list(state.sheets.get(asked, ()))
     if not ids:
         raise NotFound("There are no such sheets.")
     return [app_context.service.ticket(id) for id in ids]
@@ -226,6 +226,16 @@ async def log_file(request: Request) -> Response:
     return StreamingResponse(app_context.parts(arena, lines), media_type=kind, headers=headers)
 
 
+async def vote_table(request: Request) -> Response:
+    if request.scope.get("grant") is None:
+        raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+    app_context, arena, format = app_context_of(request), request.path_params["arena"], request.path_params["format"]
+    as_owner(request, arena)
+    if format not in ("csv", "parquet"):
+        raise NotFound("A table of votes is written as votes.csv or votes.parquet.")
+    return await votes_file(app_context, arena, format, {"Content-Disposition": f'attachment; filename="votes.{format}"'})
+
+
 async def damage(request: Request) -> Response:
     """Verify an arena that may be damaged, without reading its state."""
     if request.scope.get("grant") is None:
@@ -246,4 +256,5 @@ ROUTES = [
     Route("/own/{arena}/journal", journal),
     Route("/own/{arena}/verify", damage),
     Route("/own/{arena}/log.{format}", log_file),
+    Route("/own/{arena}/votes.{format}", vote_table),
 ]

@@ -1,0 +1,145 @@
+"""Evidence from all judgements of a user: bets on the mean of the first k, for k = 1, 2, 4, ..., mixed.
+
+``verdict`` by rater counts the first judgement of a pair by each rater. Here rater u bets with the mean M of his or her first k
+judgements of the pair (i, j), each 1, 1/2 or 0, once there are k:
+
+    exp L[i, j] = mean over k = 1, 2, 4, ..., 64 and 24 shares b of  product over raters with k judgements of  1 + b (2 M - 1)
+
+**Claim** "for some k, among raters who come to k judgements of the pair, the mean of the first k is above 1/2"; k = 1 is the
+claim of ``verdict``. **Conditions**: raters come as a sample of people, independent of each other; and what a rater is shown does
+not hang on his or her own earlier answers. Then each factor has mean 1 at most whatever the others did, if "the mean is at most
+1/2" holds for every k. The second condition is stronger here than for k = 1: a policy that learns from a rater's first answers
+and then shows the pair to those who liked i would choose who comes to k. Policies look at the sum over all raters, in which one's
+own are few; with few raters and many pages each that is an approximation, not a theorem. docs/rankers.md has the errors that were
+counted under adaptive slates, and what a policy that looks at single raters does to it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from multiduel.arrays import Floats, Ints
+from multiduel.inference.evidence import run
+from multiduel.inference.verdict import needed
+from multiduel.inputs import BadInput, share, shortened, whole
+from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.evidence import SHARES, grown
+
+LEVELS = 7  # k = 1, 2, 4, ..., 64
+MOST_CELLS = 100_000_000  # raters times pairs
+
+
+class Means(NamedTuple):
+    """Arrays that compiled code changes in place."""
+
+    shares: Floats  # f8[24]
+    count: Any  # i4[units, pairs]
+    total: Any  # f4[units, pairs]  of the lower-numbered option's parts
+    money: Floats  # f8[K, K, levels, 24]  ln of what each bet has become
+    peak: Floats  # f8[K, K]
+
+
+def bet_on_means(means: Means, unit: Ints, first: Ints, second: Ints, won: Floats, at: Ints, claim: float, won_at: Ints) -> None:
+    K = means.peak.shape[0]
+    for row in range(unit.shape[0]):
+        i, j, part, u = first[row], second[row], won[row], unit[row]
+        if i > j:
+            i, j, part = j, i, 1.0 - part
+        pair = j * (j - 1) // 2 + i
+        means.count[u, pair] += 1
+        means.total[u, pair] += part
+        n = means.count[u, pair]
+        level = 0
+        while 1 << level < n:
+            level += 1
+        if 1 << level != n or level >= LEVELS:
+            continue
+        mean = means.total[u, pair] / n
+        for turn in range(2):
+            a, b, x = (i, j, mean) if turn == 0 else (j, i, 1.0 - mean)
+            for g in range(means.shares.shape[0]):
+                means.money[a, b, level, g] += math.log1p(means.shares[g] * (2.0 * x - 1.0))
+            now = log_mean(means.money[a, b])
+            if now > means.peak[a, b]:
+                means.peak[a, b] = now
+                least = math.inf
+                for c in range(K):
+                    if c != a and means.peak[a, c] < least:
+                        least = means.peak[a, c]
+                if least >= claim and won_at[a] < 0:
+                    won_at[a] = at[row]
+
+
+@kernel
+def log_mean(money: Floats) -> float:
+    largest, total = -math.inf, 0.0
+    for k in range(money.shape[0]):
+        for g in range(money.shape[1]):
+            largest, total = grown(largest, total, money[k, g])
+    return largest + math.log(total / (money.shape[0] * money.shape[1]))
+
+
+class MeansVerdict(NamedTuple):
+    """Which option has the evidence, and since which answer."""
+
+    winner: int | None
+    reached: int | None  # the answer, from 1
+    evidence: Floats  # f8[K, K]  the largest so far
+    needed: float
+
+
+def means_verdict(unit: Any, first: Any, second: Any, won: Any, *, n_arms: int, alpha: float = 0.05) -> MeansVerdict:
+    """Judge by the means of each unit's first judgements, in the order of the answers.
+
+    Parameters
+    ----------
+    unit
+        Who answered, numbers from 0.
+    first, second, won
+        The two options of each judgement, and the first's part of it, from 0 to 1.
+    n_arms
+        How many options there are.
+    alpha
+        The largest chance of an error, under the conditions above.
+
+    Returns
+    -------
+    MeansVerdict
+        The winner that was found first, if there is one: it stands.
+
+    Examples
+    --------
+    >>> means_verdict([0, 0, 1, 1, 2, 2] * 5, [0] * 30, [1] * 30, [1.0] * 30, n_arms=2).winner is None  # three units are few
+    True
+    >>> means_verdict(list(range(30)), [0] * 30, [1] * 30, [1.0] * 30, n_arms=2).winner
+    0
+    """
+    K = whole("n_arms", n_arms, 2, of="means_verdict")
+    claim = needed(K, share("alpha", alpha, of="means_verdict")).winner
+    try:
+        columns = [np.ascontiguousarray(column, np.int64) for column in (unit, first, second)]
+        part = np.ascontiguousarray(won, np.float64)
+        good = all(column.shape == part.shape == (len(part),) for column in columns)
+        good = good and (not len(part) or bool(min(column.min() for column in columns) >= 0))
+        good = good and (not len(part) or bool(max(columns[1].max(), columns[2].max()) < K and (columns[1] != columns[2]).all()))
+        good = good and (not len(part) or bool(part.min() >= 0.0 and part.max() <= 1.0))
+    except (TypeError, ValueError, OverflowError):
+        good = False
+    if not good:
+        raise BadInput(
+            "'means_verdict' takes columns of one length: units from 0, two different options, parts from 0 to 1. "
+            f"Got {shortened(unit)}, {shortened(first)}, {shortened(second)} and {shortened(won)}."
+        )
+    units, pairs = int(columns[0].max(initial=-1)) + 1, K * (K - 1) // 2
+    if units * pairs > MOST_CELLS:
+        raise BadInput(f"'means_verdict' takes at most {MOST_CELLS:,} units times pairs. Got {units * pairs:,}.")
+    money, peak = np.zeros((K, K, LEVELS, len(SHARES))), np.zeros((K, K))
+    means = Means(SHARES.copy(), np.zeros((units, pairs), np.int32), np.zeros((units, pairs), np.float32), money, peak)
+    won_at = np.full(K, -1, np.int64)
+    run(bet_on_means, means, *columns, part, np.arange(len(part)), claim, won_at)
+    found = sorted((int(when), arm) for arm, when in enumerate(won_at) if when >= 0)
+    winner, reached = (found[0][1], found[0][0] + 1) if found else (None, None)
+    return MeansVerdict(winner, reached, peak, claim)
