@@ -16,7 +16,7 @@ def upper(n):
 
 
 def test_who_observes():
-    assert len(BLIND) == 16 and {"multi-rucb", "rmed1", "dts", "ind-self-sparring", "uniform"}.isdisjoint(BLIND)
+    assert len(BLIND) == 21 and {"multi-rucb", "rmed1", "dts", "ind-self-sparring", "uniform"}.isdisjoint(BLIND)
     assert {"sparring", "multi-sbm-feedback", "doubler-bai", "knockout", "seebs", "versatile-db", "if2", "btm", "savage"} < set(
         BLIND
     )

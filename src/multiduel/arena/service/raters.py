@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from multiduel.arena.domain.ballots import placed_above, spoken
+from multiduel.arena.domain.ballots import placed_above
 from multiduel.arena.domain.clock import is_measurable
 from multiduel.arena.domain.events import time_of
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
@@ -62,6 +62,10 @@ def is_first_preferred(wins: Floats) -> int:
     return int(np.sign(np.triu(wins - wins.T, 1).sum()))
 
 
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)
+
+
 def first_share(said: Sequence[int]) -> Share:
     """The share of votes that prefer what was shown earlier, with its interval."""
     return share_interval(said.count(1), said.count(-1), said.count(0))
@@ -89,15 +93,16 @@ def rater_lines(raters: list[tuple[RaterRecord, list[TicketRecord]]], now: str) 
 
 def _line(rater: RaterRecord, tickets: list[TicketRecord], own: Counted, total: Counted, now: str) -> RaterLine:
     with_others = judged = 0
+    counts = any(ticket.vote is not None and ticket.vote.answer is not None for ticket in tickets)  # excluded, or no decider
     for (i, j), times in own.items():
-        mine, other_way = (0, 0) if rater.quarantined else (times, own.get((j, i), 0))
+        mine, other_way = (times, own.get((j, i), 0)) if counts else (0, 0)
         more = (total.get((i, j), 0) - mine) - (total.get((j, i), 0) - other_way)
         if more != 0:
             judged += times
             with_others += times if more > 0 else 0
     votes = [ticket.vote for ticket in tickets if ticket.vote is not None]
     said = [
-        is_first_preferred(spoken(ticket.vote.ballot, len(ticket.shown)))
+        _sign(sum(1 if a < b else -1 for a, b in placed_above(ticket.vote.ballot, len(ticket.shown))))
         for ticket in tickets
         if ticket.vote is not None and ticket.vote.says and ticket.by != "import"  # an import does not say in which order
     ]

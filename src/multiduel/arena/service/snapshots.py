@@ -24,7 +24,7 @@ from multiduel.arena.journal import Snapshot
 from multiduel.engine.session.snapshots import pack, unpack
 from multiduel.inference import Tally
 
-FORMAT = "multiduel-arena-3"
+FORMAT = "multiduel-arena-4"
 PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "lines", "verdict"),
     *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale", "shortlist"),
