@@ -149,7 +149,12 @@ class Chooser:
                 self.differs = step.number
 
     def snapshot(self) -> dict[str, Any]:
-        return {"policy": self.policy.snapshot(), "closer": self.closer.snapshot() if self.closer else None}
+        """Save both policies, without their fingerprints: those are drawn anew by every fold, and tickets serve in their place."""
+        policies = {"policy": self.policy, "closer": self.closer}
+        return {
+            name: policy and {part: value for part, value in policy.snapshot().items() if part != "fingerprint"}
+            for name, policy in policies.items()
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.policy = restore(saved["policy"])
