@@ -1,7 +1,7 @@
 """How often do the intervals of the standings miss? Experiments with known strengths, each looked at 20 times.
 
     python benchmarks/standings_coverage.py                # all settings, 1,000 experiments each: about half an hour of one core
-    python benchmarks/standings_coverage.py --experiments 50 --write /tmp/coverage.json
+    python benchmarks/standings_coverage.py --experiments 50 --write coverage.json
 
 An experiment is missed if any interval of any option misses at any look. With 59 options, 500 experiments are played. The file is
 written after every setting, and settings that it holds already are kept; ``benchmarks/standings_page.py`` makes the tables of

@@ -103,7 +103,7 @@ def followed(tmp_path_factory) -> Path:
 def test_policy_added_by_the_steps_passes(followed):
     places = ["checks/test_conformance.py", "policies/test_oracles.py", "test_documents.py", "cli/test_simulate.py"]
     places += ["display/test_line_styles.py"]
-    places += [f"engine/test_{name}.py" for name in ("limits", "snapshots", "suggest", "face")]
+    places += [f"engine/{name}.py" for name in ("test_limits", "session/test_snapshots", "registry/test_suggest", "test_face")]
     done = run_tests(followed, LOOK_AT_EVERY_POLICY, *(f"tests/{place}" for place in places), f"src/multiduel/policies/{FILE}.py")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40

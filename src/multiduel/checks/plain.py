@@ -53,7 +53,7 @@ def record(subject: Subject) -> dict[str, Any]:
     told["slates"] = slates
     told["regret"] = regret_of(slates, taken)
     told["recommended"] = policy.recommend()
-    told["snapshot"] = policy.snapshot()
+    told["snapshot"] = {part: value for part, value in policy.snapshot().items() if part != "fingerprint"}  # drawn by every make
     if subject.spec.contextual:
         told["contexts"] = context_record(subject)
     return told

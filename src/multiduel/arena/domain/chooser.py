@@ -149,7 +149,7 @@ class Chooser:
                 self.differs = step.number
 
     def snapshot(self) -> dict[str, Any]:
-        """Save both policies, without their fingerprints: those are drawn anew by every fold, and tickets serve in their place."""
+        """Save both policies without their fingerprints, which every fold draws anew; tickets serve in their place."""
         policies = {"policy": self.policy, "closer": self.closer}
         return {
             name: policy and {part: value for part, value in policy.snapshot().items() if part != "fingerprint"}
