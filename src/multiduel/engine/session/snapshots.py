@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats, Stream
+from multiduel.inference.tally import MOST_COUNT
 from multiduel.inputs import BadInput, shortened
 from multiduel.kernels import validity
 from multiduel.kernels.contract import valid
@@ -154,7 +155,8 @@ def check_answers(tally: Counts) -> None:
     """By what counts of answers can be."""
     level, shares = tally.ties, tally.shares
     sums = validity.counts(shares) and bool((shares[:, 0] <= shares[:, 1] * (1.0 + 1e-9)).all())
-    if not (validity.tally(tally.above) and validity.tally(level) and (level == level.T).all() and sums):
+    few = max(float(table.max(initial=0.0)) for table in tally) <= MOST_COUNT  # a tally for verdicts holds no more
+    if not (few and validity.tally(tally.above) and validity.tally(level) and (level == level.T).all() and sums):
         raise refuse("'tally' holds what it cannot hold")
 
 
