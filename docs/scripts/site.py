@@ -47,10 +47,11 @@ API = {
         *("Problem", "instance", "synthetic", "random_utilities", "bradley_terry", "random_tournament", "cyclic", "from_matrix"),
         *("from_utilities", "read_csv", "EstimatedProblem"),
     ),
-    "Votes": ("read_votes", "Votes", "standings", "Standings", "next_slates", "NextSlates"),
+    "Votes": ("read_votes", "Votes", "next_slates", "NextSlates"),
     "Options with features": ("contexts", "context_arms", "random_contexts", "ContextProblem"),
     "Verdicts": ("verdict", "Verdict", "forecast", "Forecast", "Tally", "estimate"),
-    "Standings": ("standings", "Standings", "Votes"),
+    "Standings": ("standings", "Standings"),
+    "Judges": ("judge", "Judged"),
 }
 MODULES = {
     "Theory": ("multiduel.theory", "multiduel.theory.slates"),

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sqlite3
 import threading
 import time as clock
@@ -29,7 +28,6 @@ import numpy as np
 
 from multiduel.engine.session.policy import Policy, make, restore
 from multiduel.engine.session.slates import Slate
-from multiduel.engine.session.snapshots import FINGERPRINT
 from multiduel.files import file_name
 from multiduel.inputs import BadInput, finite, shortened
 from multiduel.rankers.impression import Clicks, Impression
@@ -88,9 +86,9 @@ class SharedPolicy:
         self._process = 0
         self._connection: Any = None
         self._policy: Policy | None = None
-        self._seen, self._changed = 0, False
+        self._seen = self._saved = 0  # the last event that the copy knows, and that of the last snapshot it knows of
+        self._changed = False
         fresh = make(policy, **options)
-        fresh._fingerprint = secrets.token_hex(FINGERPRINT // 2)
         about = {"policy": fresh.spec.name, "n_arms": fresh.n_arms, "params": fresh.snapshot()["params"]}
         with self._writing(make_tables=True) as run:
             row = run("SELECT about FROM policies WHERE name = ?", self.experiment).fetchone()
@@ -277,6 +275,7 @@ class SharedPolicy:
             if row is None:
                 raise BadInput(f"Experiment '{self.experiment}' is no longer in its database.")
             self._policy, self._seen = restore(json.loads(row[0])), int(row[1])
+            self._saved = self._seen
             rows = run(query, self.experiment, self._seen).fetchall()
         policy = self._policy
         for number, kind, round, body in rows:
@@ -308,7 +307,7 @@ class SharedPolicy:
         run("INSERT INTO events (policy, number, kind, round, body) VALUES (?, ?, ?, ?, ?)", *values)
 
     def _snapshot_if_due(self, run: Callable[..., Any], policy: Policy) -> None:
-        if self._seen % SNAPSHOT_EVERY == 0:
+        if self._seen - self._saved >= SNAPSHOT_EVERY:
             self._snapshot(run, policy)
 
     def _snapshot(self, run: Callable[..., Any], policy: Policy) -> None:
@@ -316,6 +315,7 @@ class SharedPolicy:
         (before,) = run("SELECT event FROM policies WHERE name = ?", self.experiment).fetchone()
         saved = (json.dumps(policy.snapshot()), self._seen, self.experiment)
         run("UPDATE policies SET snapshot = ?, event = ? WHERE name = ?", *saved)
+        self._saved = self._seen
         run("DELETE FROM events WHERE policy = ? AND number <= ?", self.experiment, before)
 
 

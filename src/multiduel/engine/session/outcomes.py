@@ -197,7 +197,7 @@ def matrix_of(values: Any, n: int, what: str, otherwise: str = "") -> Floats:
         raise BadInput(f"{otherwise or f'{what} must be a matrix of numbers'}. Got {shortened(values)}.") from None
     if wins.shape != (n, n):
         raise BadInput(f"{what} must be {n} x {n}. Got shape {wins.shape}.")
-    return wins
+    return wins if wins.flags.writeable else wins.copy()  # an array that is read only would be compiled for once more
 
 
 def explain(wins: Floats, arms: tuple[int, ...], most: float) -> BadInput:
