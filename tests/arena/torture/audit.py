@@ -11,7 +11,7 @@ from multiduel.arena.client import Client
 from multiduel.arena.domain.events import Event
 from multiduel.arena.files.verify import verify
 from multiduel.arena.journal import Journal
-from multiduel.arena.service.board import board, facts
+from multiduel.arena.service.board import Board, board, facts
 from multiduel.inference import Forecast
 from tests.arena.folding import fold
 from tests.arena.torture.stream import Ledger
@@ -27,6 +27,12 @@ def live_boards(owner: Client, looks: int) -> list[dict[str, Any]]:
     return boards
 
 
+def sent(board: Board) -> dict[str, Any]:
+    """The board as the API sends it: null for numbers that cannot be said."""
+    plain: dict[str, Any] = json.loads(json.dumps(board.to_json()), parse_constant=lambda _: None)
+    return plain
+
+
 def audit(journal: Journal, arena: str, ledger: Ledger, boards: list[dict[str, Any]]) -> list[str]:
     """What is wrong; nothing, if all is well. ``boards`` are what the server showed last."""
     problems = list(ledger.problems)
@@ -39,8 +45,7 @@ def audit(journal: Journal, arena: str, ledger: Ledger, boards: list[dict[str, A
     state = fold(events)
     if not np.array_equal(state.tally.above, above) or state.tally.answers != standing:
         problems.append(f"the fold counts {state.tally.answers} votes, the log has {standing}, or they fall otherwise")
-    text = json.dumps(board(facts(state), (Forecast(True, 0.0, 0.0, 0.0), None)).to_json())
-    replayed = json.loads(text, parse_constant=lambda _: None)  # the API, too, sends null for numbers that cannot be said
+    replayed = sent(board(facts(state), (Forecast(True, 0.0, 0.0, 0.0), None)))
     for live in boards:
         differing = [name for name in replayed if name not in ELSEWHERE and live.get(name) != replayed[name]]
         if differing:

@@ -6,7 +6,6 @@ only the answer is lost. Two in a row fail as well, so that a rollback and what 
 
 from __future__ import annotations
 
-import json
 import random
 import sqlite3
 import threading
@@ -38,7 +37,7 @@ from multiduel.arena.journal.sqlite import SqliteJournal
 from multiduel.arena.service.handlers import HANDLERS
 from multiduel.arena.service.snapshots import save
 from tests.arena.play import options
-from tests.arena.torture.audit import audit
+from tests.arena.torture.audit import audit, sent
 from tests.arena.torture.sabotaged import HOW
 from tests.arena.torture.stream import Ledger, Promise, some_ballot
 
@@ -157,7 +156,7 @@ def session(db: str, name: str, votes: int, ledger: Ledger, arenas: list[str]) -
         insist(lambda: again.do(PrintTickets(arena, 2, "print")))
         if insist(lambda: again.journal.secrets.get(arena, "rater")) != [Secret("rater", raters[0], "hash")]:
             ledger.problems.append("a secret is lost")
-        return [json.loads(json.dumps(insist(lambda: again.board(arena)).to_json()))]
+        return [sent(insist(lambda: again.board(arena)))]
 
 
 @contextmanager
