@@ -321,6 +321,7 @@ def bodies(arena: Arena) -> dict[tuple[str, str], Any]:
         ("POST", "/arenas/{arena}/sheets"): {"number": 1},
         ("POST", "/arenas/{arena}/options"): {"options": [{"name": secrets.token_hex(4), "content": "x"}]},
         ("PUT", "/tickets/{ticket}/vote"): {"rank": [0, 1]},
+        ("POST", "/arenas/{arena}/notices"): {"target": "https://elsewhere.example/told"},
     }
 
 
@@ -368,6 +369,7 @@ def roles_and_routes(world: World) -> Iterator[Row]:
             for role in roles:
                 ticket = world.ask(arena, arena.raters[0], request=secrets.token_hex(8)).get("ticket", "x")
                 place = path.replace("{arena}", arena.id).replace("{ticket}", ticket).replace("{rater}", "r1")
+                place = place.replace("{notice}", "0" * 16)
                 place = re.sub(r"\{position\}|\{option\}|\{\w+\}", "0", place)
                 body = bodies(arena).get((method, path), {} if method in ("POST", "PUT") else None)
                 status = world(method, place, body, key=keys[role]).status_code
