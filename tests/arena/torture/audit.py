@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from multiduel.arena.client import Client
+from multiduel.arena.domain.errors import BrokenLog
 from multiduel.arena.domain.events import Event
 from multiduel.arena.files.verify import verify
 from multiduel.arena.journal import Journal
@@ -42,7 +43,10 @@ def audit(journal: Journal, arena: str, ledger: Ledger, boards: list[dict[str, A
         problems.append(f"the log is not verified: {report}")
     problems += promises_broken(events, ledger)
     standing, above = recount(events)
-    state = fold(events)
+    try:
+        state = fold(events)
+    except BrokenLog as broken:  # a server that writes what no arena may write is found out by this alone
+        return [*problems, f"the log cannot be folded: {broken}"]
     if not np.array_equal(state.tally.above, above) or state.tally.answers != standing:
         problems.append(f"the fold counts {state.tally.answers} votes, the log has {standing}, or they fall otherwise")
     replayed = sent(board(facts(state), (Forecast(True, 0.0, 0.0, 0.0), None)))
