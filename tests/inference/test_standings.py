@@ -304,3 +304,18 @@ def test_at_all_times_tends_to_the_form_with_a_known_spread():
 def test_bad_input_is_refused_in_a_sentence(call, says):
     with pytest.raises(md.BadInput, match=says):
         call(some_votes(0))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_as_different_as_they_may_be_have_standings(seed):
+    rng = np.random.default_rng(seed)
+    K = int(rng.integers(2, 9))
+    above = rng.choice([0.0, 0.0, 1.0, 2.0, 1e3, 1e9, 1e12], (K, K))
+    np.fill_diagonal(above, 0.0)
+    strengths = md.standings(Tally.of(above)).strength
+    assert np.isfinite(strengths).all()
+
+
+def test_counts_above_the_limit_are_refused():
+    with pytest.raises(md.BadInput, match=r"none above 1e\+12"):
+        Tally.of([[0.0, 1.1e12], [0.0, 0.0]])

@@ -17,7 +17,7 @@ from multiduel.inputs import BadInput, choice, names_of, shortened, whole
 
 UNITS = ("answer", "rater", "case")
 MOST_ARMS = 10_000  # tables of as many squared
-MOST_COUNT = 1e15  # up to here, sums of counts are exact
+MOST_COUNT = 1e12  # up to here, tables of counts as different as 1 and this can be inverted: standings need that
 
 
 class Answer(NamedTuple):

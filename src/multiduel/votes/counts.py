@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from multiduel.arrays import Floats
+from multiduel.inference.tally import MOST_COUNT
 from multiduel.inference.votes import Votes
 from multiduel.inputs import BadInput, shortened
 from multiduel.votes.assembling import Reading, check_options, columns_said, option_numbers, reading
 from multiduel.votes.tables import Columns, Table, number_of, numbers_of
-
-MOST_COUNT = 1e15  # up to here, sums of counts are exact
 
 
 def read_long(table: Table, roles: Mapping[str, str]) -> Reading:

@@ -207,3 +207,17 @@ def test_the_scratch_of_a_large_problem_takes_no_room():
     policy = md.make("cw-rmed", n_arms=40, seed=0)
     in_memory = sum(leaf.nbytes for leaf in leaves(policy._state))
     assert len(json.dumps(policy.snapshot())) < 0.02 * in_memory
+
+
+@pytest.mark.parametrize(("count", "taken"), [(0.5e12, True), (0.6e12, False)])
+def test_a_policy_whose_snapshot_was_taken_can_go_on_counting(count, taken):
+    whole = saved()
+    whole["tally"][0] = change(whole["tally"][0], lambda above: above.__setitem__((0, 1), count))
+    whole["tally"][2] = change(whole["tally"][2], lambda shares: shares[:, 1].fill(count))
+    if not taken:
+        with pytest.raises(md.BadInput, match="'tally' holds what it cannot hold"):
+            md.restore(whole)
+        return
+    policy = md.restore(whole)
+    policy.observe((0, 1), md.best(0))
+    policy.standings()
