@@ -114,6 +114,8 @@ def main(wanted: list[str]) -> None:
         RESULTS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
     if not wanted or "problems" in wanted:
         draw_problems()
+    if not wanted or "standings" in wanted:
+        draw_standings()
     if not wanted or "which-ranker" in wanted:
         run_guide("which-ranker", "evidence.svg")
 
@@ -123,6 +125,12 @@ def run_guide(name: str, figure: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         blocks.run_page(FIGURES.parent / "guides" / f"{name}.md", Path(folder))
         shutil.copyfile(Path(folder) / figure, FIGURES / f"{name}.svg")
+
+
+def draw_standings() -> None:
+    """Standings of the example's votes."""
+    found = md.standings(md.read_votes(FIGURES.parents[1] / "examples" / "votes.csv"))
+    found.plot(FIGURES / "standings.svg")
 
 
 def draw_problems() -> None:

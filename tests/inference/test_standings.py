@@ -316,6 +316,13 @@ def test_counts_as_different_as_they_may_be_have_standings(seed):
     assert np.isfinite(strengths).all()
 
 
+def test_an_answer_of_almost_no_weight_compares_nothing():
+    above = np.zeros((5, 5))
+    above[0, 2], above[1, 4], above[4, 1] = 1e-300, 22.0, 2.0
+    found = md.standings(Tally.of(above))
+    assert len(set(found.group.tolist())) == 4 and np.isfinite(found.strength).all()
+
+
 def test_counts_above_the_limit_are_refused():
     with pytest.raises(md.BadInput, match=r"none above 1e\+12"):
         Tally.of([[0.0, 1.1e12], [0.0, 0.0]])

@@ -27,6 +27,7 @@ from multiduel.kernels.compiler.dispatch import entry
 RIDGE = 0.5  # lambda
 STEPS = 1000  # strengths far apart take many: no step is above 1
 CLOSE = 1e-9
+LEAST, LEAST_SHARE = 1e-6, 1e-14  # two options compared by less weight than that, or that share of the largest, were not compared
 TRACE = 1e-6  # a ridge on effects of covariates, so that one that says nothing is merely uncertain
 
 
@@ -214,7 +215,8 @@ def groups(N: Floats) -> Ints:
     """The group of each option: options in one group were compared, if only by way of others. Numbered as they come."""
     K = len(N)
     group = np.full(K, -1)
-    linked = N > 0.0
+    least = max(LEAST, LEAST_SHARE * float(N.max()))
+    linked = least < N
     number = 0
     for k in range(K):
         if group[k] < 0:
