@@ -29,6 +29,9 @@ from multiduel import __all__ as public_names  # noqa: E402
 from multiduel import __version__  # noqa: E402
 from multiduel.policies import ALL  # noqa: E402
 
+PUBLISHED = (
+    False  # whether a package index has multiduel: pages then install it from there instead of from a copy of the repository
+)
 RESULTS = ROOT / "docs" / "figures" / "results.json"
 TOP = {
     "CONTRIBUTING.md": "contributing.md",
@@ -78,8 +81,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Links to files of the repository lead to their pages."""
-    return _linked(markdown, page.file.src_uri)
+    """Links to files of the repository lead to their pages; installation is from where the package is."""
+    return _linked(_installed(markdown) if PUBLISHED else markdown, page.file.src_uri)
+
+
+def _installed(markdown: str) -> str:
+    """
+    >>> _installed("pip install -c constraints.txt '.[lab]'")
+    "pip install 'multiduel[lab]'"
+    """
+    here = re.sub(
+        r"pip install -c constraints\.txt '?\.(\[[\w,]+\])?'?", lambda found: f"pip install 'multiduel{found[1] or ''}'", markdown
+    )
+    return here.replace(" In a copy of the repository:", "")
 
 
 def made_pages() -> Iterator[tuple[str, str]]:
