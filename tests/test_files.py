@@ -10,10 +10,11 @@ import sys
 
 import pytest
 
+import multiduel as md
 from multiduel import files
 from multiduel.inputs import BadInput
 from multiduel.problems import read_csv, synthetic, write_csv
-from multiduel.rankers import generate, write_letor
+from multiduel.rankers import Log, generate, read_letor, write_letor
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -101,3 +102,26 @@ def test_drafts_of_killed_processes_are_swept_and_those_of_living_ones_stay(tmp_
         path.touch()
     files.write_whole(tmp_path / "a.txt", "whole")
     assert sorted(tmp_path.iterdir()) == sorted([alive, elsewhere, mine, tmp_path / "a.txt"])
+
+
+def readers(path):
+    """Readers of files that users name, each of its own way to the file."""
+    yield lambda: files.read_text(path)
+    yield lambda: read_csv(path)
+    yield lambda: md.read_votes(path)
+    yield lambda: list(read_letor(path))
+    yield lambda: Log(path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is read for ever here")
+def test_a_device_that_would_be_read_for_ever_is_refused():
+    for read in readers("/dev/full"):
+        with pytest.raises(BadInput, match=r"must be a file\. Got a device( or pipe)? of that name\."):
+            read()
+
+
+def test_a_pipe_is_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'w').write('text')"]):
+        assert files.read_text(pipe) == "text"

@@ -39,7 +39,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def read_text(path: str | os.PathLike[str]) -> str:
     """The UTF-8 text of a file, with or without a byte order mark. Whatever cannot be read is refused in a sentence."""
     try:
-        return Path(file_name(path)).read_bytes().decode("utf-8-sig")
+        return Path(readable_name(path)).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
     except UnicodeDecodeError as error:
@@ -84,6 +84,16 @@ def file_name(path: str | os.PathLike[str]) -> str:
     name = path if isinstance(path, str) else os.fspath(path) if isinstance(path, os.PathLike) else ""
     if not name or not isinstance(name, str) or "\0" in name or not _has_bytes(name):
         raise BadInput(f"A file must be given by its name. Got {shortened(path)}.")
+    return name
+
+
+def readable_name(path: str | os.PathLike[str]) -> str:
+    """The path as text, unless a device of that name would be read for ever. Pipes end: they may be read."""
+    name = file_name(path)
+    with suppress(OSError):  # what cannot be looked at is refused when it is opened
+        kind = os.stat(name).st_mode
+        if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+            raise BadInput(f"'{path}' must be a file. Got a device of that name.")
     return name
 
 

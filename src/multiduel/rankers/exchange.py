@@ -27,7 +27,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from multiduel.files import file_name, read_text, whole_file
+from multiduel.files import file_name, read_text, readable_name, whole_file
 from multiduel.inputs import BadInput, shortened
 from multiduel.rankers.impression import FORMAT, Impression
 from multiduel.rankers.log import CLICK, MOST_TIME, Log
@@ -314,7 +314,7 @@ def _import_parquet(source: str | os.PathLike[str], log: Log) -> int:
     count = 0
     needed = {"id", "time", "user", "session", "query", "clicked", "weights", "fields", "events", "page"}
     try:
-        with open(file_name(source), "rb") as opened, log.all_or_nothing() as draft:
+        with open(readable_name(source), "rb") as opened, log.all_or_nothing() as draft:
             file = pq.ParquetFile(opened)
             missing = sorted(needed - set(file.schema_arrow.names))
             if missing:

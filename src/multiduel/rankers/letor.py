@@ -21,7 +21,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from multiduel.files import file_name
+from multiduel.files import readable_name
 from multiduel.inputs import BadInput, shortened
 from multiduel.rankers.corpus import Query
 
@@ -95,7 +95,7 @@ def open_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """The lines of a text file, gzip'd or not, numbered from 1."""
     number = 0
     try:
-        with open(file_name(path), "rb") as raw:
+        with open(readable_name(path), "rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
             file: IO[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]

@@ -25,7 +25,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from multiduel.files import file_name, whole_file, write_whole
+from multiduel.files import readable_name, whole_file, write_whole
 from multiduel.inputs import BadInput, choice, finite, shortened
 from multiduel.rankers.impression import Content, Document, Impression, is_weight, read_content, read_document
 from multiduel.rankers.multileaving import WHOLE_CLICKS
@@ -81,7 +81,7 @@ class Log:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(file_name(path))
+        self.path = Path(readable_name(path))
 
     def shown(
         self,

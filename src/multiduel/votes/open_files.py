@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from multiduel.files import file_name
+from multiduel.files import readable_name
 from multiduel.inputs import BadInput
 
 GZIP = b"\x1f\x8b"
@@ -28,7 +28,7 @@ def first_bytes(path: str | os.PathLike[str], many: int = 4) -> bytes:
 def opened_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """The file as it lies there. Trouble with the file, also later on, is a sentence."""
     try:
-        with open(file_name(path), "rb") as file:
+        with open(readable_name(path), "rb") as file:
             yield file
     except FileNotFoundError:
         raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None

@@ -305,7 +305,7 @@ class Policy:
             if not isinstance(slate, tuple) or len(slate) != 2 or not isinstance(slate[0], int):
                 raise BadInput(f"'forget' takes the Slate that 'ask' returned. Got {shortened(slate)}.")
             if slate not in self._open.items():
-                raise BadInput(f"Round {slate[0]} is not open with these arms.")
+                raise BadInput(f"Round {shortened(slate[0])} is not open with these arms.")
             self._close(slate[0])
 
     def observe(self, arms: Sequence[int], outcome: Outcome | Sequence[Sequence[float]] | Floats) -> None:
