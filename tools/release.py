@@ -26,7 +26,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-MINUTES = ("A regret plot in a minute", "Ask and tell in a minute", "A voting page in a minute")
+MINUTES = (
+    *("Draw a regret plot", "Choose among your own options", "Rank options from a file of votes"),
+    *("Let a team vote", "Let a model judge"),
+)
 ALONE = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
 CORE = """
 import multiduel as md
@@ -128,6 +131,7 @@ def follow(bin: Path, folder: Path) -> None:
     """The README's minutes, with the commands of this environment; installing is done already."""
     env = ALONE | {"PATH": f"{bin}{os.pathsep}{os.environ['PATH']}", "BROWSER": "true", "HOME": str(folder)}
     run(bin / "python", "-c", WHERE, cwd=folder)
+    shutil.copytree(ROOT / "examples", folder / "examples")  # the README reads a file there
     for title, blocks in minutes().items():
         start = spent()
         for kind, text in blocks:

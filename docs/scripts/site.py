@@ -291,6 +291,9 @@ def _examples() -> str:
                 text = file.read_text(encoding="utf-8").rstrip()
                 fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`{3,}", text)), default=2))
                 lines += [f'{fence}{kinds[file.suffix]} title="{name}"', text, fence, ""]
+            elif file.suffix == ".ipynb":
+                title = json.loads(file.read_text(encoding="utf-8"))["cells"][0]["source"][0].lstrip("# ").strip()
+                lines += [f"- `{file.relative_to(ROOT).as_posix()}`: {title}, as a notebook.", ""]
             elif file.suffix == ".csv":
                 head, *rows = file.read_text(encoding="utf-8").splitlines()
                 lines += [f"{len(rows):,} rows with the columns `{head}`.", ""]

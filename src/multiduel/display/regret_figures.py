@@ -8,6 +8,7 @@ open ones.
 from __future__ import annotations
 
 import importlib.util
+import io
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -112,6 +113,18 @@ def check(path: str, scale: str = "log") -> None:
         raise BadInput(f"'scale' of a plot must be log or linear. Got '{scale}'.")
     if importlib.util.find_spec("matplotlib") is None:
         raise BadInput("Plots need Matplotlib, which is not installed. Try: pip install 'multiduel[lab]'")
+
+
+def in_notebooks(figure: Figure) -> Figure:
+    """The figure, which a notebook then shows: by themselves notebooks know only those of pyplot."""
+
+    def png() -> bytes:
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=120)
+        return file.getvalue()
+
+    figure._repr_png_ = png  # type: ignore[attr-defined]
+    return figure
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.display.regret_figures import UNDATED, check, figure_style, plain
+from multiduel.display.regret_figures import UNDATED, check, figure_style, in_notebooks, plain
 from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _drawn(draw: Callable[..., None], size: tuple[float, float], file: Any, pane
         figure = Figure(figsize=size, layout="constrained")
         draw(*(figure.add_subplot(1, panels, k + 1) for k in range(panels)))
         if file is None:
-            return figure
+            return in_notebooks(figure)
         figure.savefig(file, format=kind, dpi=160, metadata=UNDATED[kind])
     return None
 

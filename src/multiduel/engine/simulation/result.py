@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from multiduel.arrays import Floats, Ints
 from multiduel.display.regret_distributions import distributions
-from multiduel.display.regret_figures import SIZES, Curve, Subplot, regret_plot
+from multiduel.display.regret_figures import SIZES, Curve, Subplot, in_notebooks, regret_plot
 from multiduel.display.regret_tables import Summary, regret_table
 from multiduel.display.tables import Table, between, frame, html_table, number, save, text_table
 from multiduel.engine.simulation.compared import Compared, Comparisons, compare
@@ -384,12 +383,6 @@ def _refuse_unlike(one: Result, other: Result) -> None:
             raise BadInput(f"Results that are compared must have the same {what}. Got '{mine}' and '{its}'.")
 
 
-def _png(figure: Any) -> bytes:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=120)
-    return file.getvalue()
-
-
 def _column(values: Sequence[Any]) -> NDArray[Any]:
     """A value per result: numbers where all are numbers, and missing ones are not a number; else text, and missing ones None."""
     given = [value for value in values if value is not None]
@@ -555,9 +548,7 @@ class Results(list[Result]):
         else:
             shown = shown.over_log() if show == "per-log" else shown
             figure = regret_plot(shown, file, kind=kind, scale=scale, size=size, legend=legend)
-        if figure is not None:
-            figure._repr_png_ = lambda: _png(figure)  # a notebook shows it, which knows only pyplot's figures by itself
-        return figure
+        return None if figure is None else in_notebooks(figure)
 
     def _title(self) -> str:
         if not self:
