@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("nbclient", reason="nbclient is not installed: notebooks are not run")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed: notebooks are not run")
 
-import nbformat  # noqa: E402
+import nbformat
 
-from docs.scripts import notebooks  # noqa: E402
+from docs.scripts import notebooks
 
 
 def test_there_are_notebooks():
@@ -20,7 +20,9 @@ def test_there_are_notebooks():
 def test_a_notebook_prints_what_it_shows(path):
     shown = nbformat.read(path, as_version=4)
     fresh = notebooks.run(path)
-    assert notebooks.printed(fresh) == notebooks.printed(shown) != [], "Run docs/scripts/notebooks.py, which stores what they print."
+    assert notebooks.printed(fresh) == notebooks.printed(shown) != [], (
+        "Run docs/scripts/notebooks.py, which stores what they print."
+    )
     assert notebooks.pictures(fresh) == notebooks.pictures(shown)
 
 

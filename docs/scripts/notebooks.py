@@ -1,4 +1,4 @@
-"""The notebooks of examples/notebooks, run from top to bottom: ``python docs/scripts/notebooks.py`` stores what they print and draw."""
+"""Run the notebooks of examples/notebooks: ``python docs/scripts/notebooks.py`` stores what they print and draw."""
 
 from __future__ import annotations
 
