@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -142,8 +143,10 @@ def report(
 
 @app.command()
 def paper(
-    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE...]", help="More files of --mslr.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of results. Default: results/paper, or results/paper-quick.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]", help="Another paper: rmed2015, dts2016, mergedts2020, or a folder.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of results. Default: results/paper, or results/NAME.")] = None,
     data: Data = None,
     mslr: Annotated[
         list[Path] | None, typer.Option(metavar="FILE...", help="Learning-to-rank files: the rankers' matrix is made of them.")
@@ -153,27 +156,52 @@ def paper(
     cluster: Cluster = None,
     quick: Quick = False,
 ) -> None:
-    """Reproduce Du, Wang and Huang (AAMAS 2020): both figures, the variance table, a verdict on every claim, one report.
+    """Reproduce Du, Wang and Huang (AAMAS 2020), or another paper: figures, an outcome for every claim, one report.
 
-    Stop it when you like: the same command goes on where it was. Without the MSLR data, rankers of a generated corpus take
-    their place, and every title says so.
+    You may stop the command; the same command continues. Without the MSLR data, rankers of a generated corpus take their place in
+    our paper, and every title says so; panels of other papers whose data is missing are left out, and the report says so.
     """
     from multiduel.lab.paper import reproduction as whole_paper
 
-    folder = out or Path("results", "paper-quick" if quick else "paper")
-    if files and not mslr:
-        raise BadInput(f"Files are for '--mslr FILE...'. Got '{files[0]}' without it.")
     say = (lambda line: None) if sys.stderr.isatty() else (lambda line: print(line, file=sys.stderr, flush=True))
+    if names and not mslr:
+        _another_paper(names, out, data, matrix, threads, cluster, quick, say)
+        return
+    folder = out or Path("results", "paper-quick" if quick else "paper")
     page = whole_paper.paper(
         folder,
         quick=quick,
         data=data,
         matrix=matrix,
-        mslr=[*(mslr or ()), *(files or ())],
+        mslr=[*(mslr or ()), *map(Path, names or ())],
         threads=threads,
         cluster=cluster,
         watch=progress_line,
         say=say,
+    )
+    print(f"Wrote {page}")
+
+
+def _another_paper(
+    names: list[str],
+    out: Path | None,
+    data: Path | None,
+    matrix: str | None,
+    threads: int | None,
+    cluster: str | None,
+    quick: bool,
+    say: Callable[[str], None],
+) -> None:
+    from multiduel.lab.papers import reproduction
+    from multiduel.lab.papers.claims_file import load
+
+    if len(names) > 1:
+        raise BadInput(f"'paper' takes one NAME; several files go with '--mslr'. Got {len(names)}.")
+    if matrix is not None:
+        raise BadInput("'--matrix' is for our paper's rankers. Leave it out with a NAME.")
+    folder = out or Path("results", load(names[0]).name + ("-quick" if quick else ""))
+    page = reproduction.reproduce(
+        names[0], folder, quick=quick, data=data, threads=threads, cluster=cluster, watch=progress_line, say=say
     )
     print(f"Wrote {page}")
 
