@@ -76,7 +76,7 @@ def plain(problem: rankers.ClickProblem, slate: np.ndarray, collection: list, kn
     count, start = 0, time.thread_time()
     while count < 5 or time.thread_time() - start < 1.0:
         count += 1
-        reseed(words, place(np.uint64(1), count), 0)
+        reseed(place(np.uint64(1), count), 0, words)
         wins = naive.compare(problem.method, collection, *tables, chosen, words, judge)
         if judge is None and count <= len(known):
             np.testing.assert_allclose(known[count - 1], wins, atol=1e-9)

@@ -37,7 +37,7 @@ def answers(params, state, rng, tastes, each, level, T, first, second, won, star
         if n < 2:  # nothing to compare for so many rounds
             t += rounds - 1
             continue
-        who = (n_answers // each) % R if each > 0 else below(rng, R)
+        who = (n_answers // each) % R if each > 0 else below(R, rng)
         for a in range(n):
             score[a] = tastes[who, slate[a]] - math.log(-math.log(1.0 - uniform(rng)))
         for a in range(n):

@@ -51,7 +51,7 @@ def trial(
     R, K = tastes.shape
     G = b.shape[0]
     for t in range(1, T + 1):
-        rater = below(rng, R)
+        rater = below(R, rng)
         if adaptive:
             n, _ = ask(params, state, rng, t, 1, slate)
         else:

@@ -36,10 +36,11 @@ label = "IndSelfSparring"
 PAGE = r"""
 \documentclass{article}
 \usepackage{booktabs,graphicx}
+\usepackage[margin=2.5cm]{geometry}
 \renewcommand{\topfraction}{0.95}\renewcommand{\textfraction}{0.05}  % figure and table on one page
 \begin{document}
 \noindent MultiRUCB~\cite{du2020} and IndSelfSparring~\cite{sui2017}, compared on eight arms.
-\begin{figure}[t]\centering\includegraphics[width=\textwidth]{study/regret.pdf}
+\begin{figure}[t]\centering\includegraphics[width=0.85\textwidth]{study/regret.pdf}
 \caption{Mean regret over rounds; bands are 95\% intervals of the mean.}\end{figure}
 \input{table}
 \bibliographystyle{plain}\bibliography{papers}

@@ -22,9 +22,16 @@ def test_progress_bar_says_units_per_second(capsys, monkeypatch):
     assert "rounds/s" in capsys.readouterr().err
 
 
+def test_progress_bar_says_what_is_being_done_now(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress_bar("checks", keep=True) as update:
+        update(0.5, label="checks: header")
+    assert "checks: header" in capsys.readouterr().err
+
+
 def test_progress_bar_is_silent_where_nobody_watches(capsys):
     with progress_bar("x") as update:
-        update(0.5)
+        update(0.5, label="y")
     assert capsys.readouterr() == ("", "")
 
 

@@ -30,7 +30,7 @@ def fast():
 
     def belows(rng, n, out):
         for i in range(out.shape[0]):
-            out[i] = random.below(rng, n)
+            out[i] = random.below(n, rng)
 
     def normals(rng, out):
         for i in range(out.shape[0]):
@@ -38,15 +38,15 @@ def fast():
 
     def gammas(rng, a, out):
         for i in range(out.shape[0]):
-            out[i] = random.gamma(rng, a)
+            out[i] = random.gamma(a, rng)
 
     def betas(rng, a, b, out):
         for i in range(out.shape[0]):
-            out[i] = random.beta(rng, a, b)
+            out[i] = random.beta(a, b, rng)
 
     def binomials(rng, n, p, out):
         for i in range(out.shape[0]):
-            out[i] = random.binomial(rng, n, p)
+            out[i] = random.binomial(n, p, rng)
 
     def chances(key, rounds, pairs, out):
         for i in range(rounds):
@@ -58,7 +58,7 @@ def fast():
         for i in range(rounds):
             start = random.place(key, i + 1)
             for j in range(pairs):
-                random.reseed(rng, start, j)
+                random.reseed(start, j, rng)
                 out[i, j] = random.uniform(rng)
 
     return {f.__name__: compiled(f) for f in (uniforms, belows, normals, gammas, betas, binomials, chances, reseeded)}
@@ -140,9 +140,9 @@ def test_binomial_of_huge_n_is_nearly_normal(fast, n, p):
 @pytest.mark.parametrize("p", [0.0, 1.0])
 def test_binomial_of_a_sure_thing_draws_nothing(p):
     rng = words(1)
-    assert random.binomial(rng, 1000, p) == 1000 * p
+    assert random.binomial(1000, p, rng) == 1000 * p
     assert (rng == words(1)).all()
-    assert random.binomial(rng, 0, 0.3) == 0
+    assert random.binomial(0, 0.3, rng) == 0
 
 
 def draws(uniform, below, normal, gamma, beta, binomial):
@@ -158,7 +158,7 @@ NAMES = ("uniform", "below", "normal", "gamma", "beta", "binomial")
 
 
 def of_stream(functions, rng):
-    return draws(*(lambda *args, f=f: f(rng, *args) for f in functions))
+    return draws(*(lambda *args, f=f: f(*args, rng) for f in functions))
 
 
 def test_compiled_equals_interpreted_equals_naive():
@@ -219,7 +219,7 @@ def test_chance_and_reseed_of_one_place_differ_and_keys_differ():
     rng = np.zeros(4, np.uint64)
     again = []
     for t in range(1, 2000):
-        random.reseed(rng, place(words(13)[0], t), 0)
+        random.reseed(place(words(13)[0], t), 0, rng)
         again.append(random.uniform(rng))
     assert abs(np.corrcoef(one[:, 0], again)[0, 1]) < 5 / math.sqrt(len(again))
 

@@ -136,5 +136,6 @@ def test_a_paper_page_compiles(tmp_path):
     page = tool.make(tmp_path / "page")
     log = (tmp_path / "page" / "page.log").read_text(errors="replace")
     assert page.read_bytes().startswith(b"%PDF") and "undefined" not in log
+    assert "(1 page," in log
     cited = (tmp_path / "page" / "page.bbl").read_text()
     assert "Yihan Du" in cited and "Yanan Sui" in cited

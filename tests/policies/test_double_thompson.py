@@ -39,7 +39,7 @@ def test_the_tail_of_a_belief_is_the_incomplete_beta_function():
 def test_a_belief_above_one_half_is_the_truncated_beta(a, b):
     rng = words(1)
     chance = beta_above_half(a, b)
-    drawn = [draw_above_half(rng, a, b, chance) for _ in range(2000)]
+    drawn = [draw_above_half(a, b, chance, rng) for _ in range(2000)]
     law = stats.beta(a, b)
     assert stats.kstest(drawn, lambda x: 1.0 - law.sf(x) / law.sf(0.5)).pvalue > 0.001
 

@@ -96,7 +96,7 @@ def test_equals_the_plain_oracle(method, n):
         wins, sums = np.zeros((n, n)), np.zeros((SUMS, n, n))
         run.call(world, np.uint64(round_key), 1, 1, slate, wins, sums)
         words = np.zeros(4, np.uint64)
-        reseed(words, place(np.uint64(round_key), 1), 0)
+        reseed(place(np.uint64(round_key), 1), 0, words)
         tables = problem.clicks.click.tolist(), problem.clicks.stop.tolist()
         expected = naive.compare(method, collection, *tables, labels[slate].tolist(), words)
         np.testing.assert_allclose(sums[0], expected, atol=1e-9)

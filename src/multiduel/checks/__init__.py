@@ -85,6 +85,7 @@ class Report(NamedTuple):
 
     policy: str
     findings: tuple[Finding, ...]
+    plain: bool = False  # played without the compiler, and so fewer and shorter runs
 
     @property
     def ok(self) -> bool:
@@ -100,6 +101,8 @@ class Report(NamedTuple):
             f"{self.policy}: {passed} of {len(self.findings)} checks passed",
             *(f"  {finding}" for finding in self.findings),
         ]
+        if self.plain:
+            lines.append("Played without the compiler, so in fewer and shorter runs. The full suite needs the compiler.")
         return "\n".join(lines)
 
 
@@ -125,15 +128,15 @@ def check(
     findings: list[Finding] = []
     with progress_bar(f"checks of {policy}") if progress else nullcontext() as watch:
         for place, name in enumerate(chosen):
+            if watch is not None:
+                watch(place / len(chosen), label=f"checks of {policy}: {name}")
             finding = run(name, policy, oracle=oracle, **params)
             findings.append(finding)
-            if watch is not None:
-                watch((place + 1) / len(chosen))
             if name == "slates-valid" and not finding.ok:  # compiled code does not check indices: playing on could do harm
                 rest = [each for each in chosen if each != name]
                 findings += [Finding(policy, each, "failed", "Not tried, because its slates are not valid.") for each in rest]
                 break
-    return Report(policy, tuple(findings))
+    return Report(policy, tuple(findings), Subject(policy, params).plain)
 
 
 def run(name: str, policy: str | PolicySpec, *, oracle: OracleMaker | None = None, **params: Any) -> Finding:

@@ -90,7 +90,8 @@ def commit_equals_step(subject: Subject) -> None:
     require_plain_passes(subject, "commit-equals-step")
     if subject.spec.commits == "exact":
         for problem in (EASY, MIXED):
-            options: dict[str, Any] = {"horizon": 10_000, "slate_size": 3, "runs": 4, "seed": 3}
+            horizon, runs = (1500, 2) if subject.plain else (10_000, 4)
+            options: dict[str, Any] = {"horizon": horizon, "slate_size": 3, "runs": runs, "seed": 3}
             ahead, step = (subject.simulate(problem, commit=commit, **options) for commit in (True, False))
             for kind in KINDS:
                 same = (ahead.regrets[kind] == step.regrets[kind]).all()
@@ -101,8 +102,8 @@ def commit_equals_step(subject: Subject) -> None:
                 "Committing and stepping must end in equal recommendations.",
             )
         return
-    marks = [200, 2000]
-    options = {"horizon": marks[-1], "slate_size": 3, "runs": 400, "checkpoints": marks}
+    marks, runs = ([50, 200], 100) if subject.plain else ([200, 2000], 400)
+    options = {"horizon": marks[-1], "slate_size": 3, "runs": runs, "checkpoints": marks}
     ahead = subject.simulate(EASY, commit=True, seed=1, **options)
     step = subject.simulate(EASY, commit=False, seed=2, **options)
     for k, mark in enumerate(marks):
@@ -110,7 +111,7 @@ def commit_equals_step(subject: Subject) -> None:
         require(
             test.pvalue > FALSE_ALARM,
             f"Committing ahead and stepping must give regrets of one distribution. At round {mark}, "
-            f"Kolmogorov-Smirnov over 400 runs each: p = {test.pvalue:.1e}, "
+            f"Kolmogorov-Smirnov over {runs} runs each: p = {test.pvalue:.1e}, "
             f"means {ahead.mean[k]:.4g} and {step.mean[k]:.4g}.",
         )
 
@@ -155,8 +156,9 @@ def reproducible(subject: Subject) -> None:
         for _ in range(2)
     ]
     require(runs[0] == runs[1], "The same seed must give the same slates. Two runs of 150 rounds differ.")
+    horizon = HORIZON // 10 if subject.plain else HORIZON
     one, two = (
-        subject.simulate(MIXED, horizon=HORIZON, slate_size=3, runs=6, seed=8, threads=threads, checkpoints=[10, 100, HORIZON])
+        subject.simulate(MIXED, horizon=horizon, slate_size=3, runs=6, seed=8, threads=threads, checkpoints=[10, 100, horizon])
         for threads in (1, 2)
     )
     require((one.regret == two.regret).all(), "One thread and two must give equal regrets. They differ.")

@@ -16,6 +16,7 @@ from multiduel.engine.session.slates import Slate
 from multiduel.engine.simulation.contexts import ContextProblem
 from multiduel.engine.simulation.result import Result
 from multiduel.engine.simulation.simulate import simulate
+from multiduel.kernels.compiler.dispatch import JIT
 from multiduel.kernels.contract import PolicySpec
 from multiduel.problems import Problem, from_utilities
 
@@ -70,6 +71,11 @@ class Subject:
     @property
     def spec(self) -> PolicySpec:
         return find(self.name)
+
+    @property
+    def plain(self) -> bool:
+        """Is it played without the compiler? A round then takes a hundred times as long, and checks play fewer of them."""
+        return self.spec.plain or not JIT
 
     def seats(self, n_arms: int, slate_size: int) -> int:
         """The most arms that one of its slates may hold."""

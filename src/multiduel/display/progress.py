@@ -28,15 +28,15 @@ def progress_bar(label: str, *, unit: str = "", keep: bool = False) -> Iterator[
     Yields
     ------
     update
-        To be called with the share done, or with how much is done and how much there is. What is printed meanwhile stays above
-        the bar. Without a terminal or a notebook it does nothing.
+        To be called with the share done, or with how much is done and how much there is, and with another ``label`` if what is
+        being done changes. What is printed meanwhile stays above the bar. Without a terminal or a notebook it does nothing.
     """
     if _in_notebook():
         with _notebook_bar(label) as update:
             yield update
         return
     if not sys.stderr.isatty():
-        yield lambda done, total=1.0: None
+        yield lambda done, total=1.0, label="": None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -47,9 +47,9 @@ def progress_bar(label: str, *, unit: str = "", keep: bool = False) -> Iterator[
         task = bars.add_task(label, total=1.0, pace="")
         start = time.monotonic()
 
-        def update(done: float, total: float = 1.0) -> None:
+        def update(done: float, total: float = 1.0, label: str = label) -> None:
             said = pace(done, total, time.monotonic() - start, unit) if unit else ""
-            bars.update(task, completed=done / total, pace=said)
+            bars.update(task, completed=done / total, pace=said, description=label)
 
         yield update
         bars.update(task, completed=1.0)
@@ -68,11 +68,11 @@ def _notebook_bar(label: str) -> Iterator[Update]:
     """Show HTML's own bar, one display that is updated: Rich's needs ipywidgets, and warns without them."""
     from IPython.display import HTML, display
 
-    def bar(share: float) -> Any:
+    def bar(share: float, label: str = label) -> Any:
         return HTML(f'<progress max="1" value="{share:.3f}"></progress> {share:.0%} {escape(label)}')
 
     shown = display(bar(0.0), display_id=True)
-    yield lambda done, total=1.0: shown.update(bar(done / total))
+    yield lambda done, total=1.0, label=label: shown.update(bar(done / total, label))
     shown.update(bar(1.0))
 
 

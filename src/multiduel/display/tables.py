@@ -153,6 +153,7 @@ def latex_table(table: Table) -> str:
         [
             r"\begin{table}",
             r"\centering",
+            r"\setlength{\belowcaptionskip}{6pt}",  # article has none, for captions below figures
             rf"\caption{{{_tex(table.title)}}}",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",

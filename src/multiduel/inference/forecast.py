@@ -175,7 +175,7 @@ def answers_needed(stakes: Bets, rng: Stream, p: float, won: float, level: float
     n = 0.0
     while log_winnings(stakes.win, stakes.tie, stakes.loss, won, level, lost) < claim and n < MANY:
         step = 1 + int(STRIDE * n)
-        gain = float(binomial(rng, step, p))
+        gain = float(binomial(step, p, rng))
         won += gain
         lost += step - gain
         n += step

@@ -6,10 +6,11 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
 from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.compiler.helpers import checked, helper
 from multiduel.kernels.random import below
 
 
-@kernel
+@helper
 def largest(values: Floats) -> float:
     """Find the largest value.
 
@@ -36,7 +37,7 @@ def largest(values: Floats) -> float:
     return value
 
 
-@kernel
+@helper
 def argmax(values: Floats, rng: Stream) -> int:
     """Find the index of the largest value, uniform among exact ties (one draw, only if tied).
 
@@ -60,7 +61,7 @@ def argmax(values: Floats, rng: Stream) -> int:
     return one_of(keys, best, rng)
 
 
-@kernel
+@helper
 def argmin(values: Floats, rng: Stream) -> int:
     """Find the index of the smallest value, uniform among exact ties (one draw, only if tied).
 
@@ -95,7 +96,7 @@ def one_of(keys: Ints, wanted: int, rng: Stream) -> int:
         place += k if same else 0  # the place itself when there is one only
     if tied == 1:
         return place
-    skip = below(rng, tied)
+    skip = below(tied, rng)
     for k in range(keys.shape[0]):
         if keys[k] == wanted:
             if skip == 0:
@@ -104,7 +105,7 @@ def one_of(keys: Ints, wanted: int, rng: Stream) -> int:
     return 0
 
 
-@kernel
+@helper
 def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, rng: Stream) -> None:
     """Seat distinct arms, drawn uniformly from a pool. One draw an arm; the pool is reordered.
 
@@ -132,13 +133,14 @@ def draw_distinct(pool: Ints, size: int, count: int, slate: Ints, seated: int, r
     (0, 2)
     """
     for a in range(count):
-        j = a + below(rng, size - a)
+        j = a + below(size - a, rng)
         arm = pool[j]
         pool[j] = pool[a]
         pool[a] = arm
         slate[seated + a] = arm
 
 
+@checked
 def random_order(n_arms: int, rng: Stream) -> Ints:
     """Put all arms in random order. Plain Python, for ``init``.
 
@@ -160,7 +162,7 @@ def random_order(n_arms: int, rng: Stream) -> Ints:
     return order
 
 
-@kernel
+@helper
 def share_won(W: Floats, i: int) -> float:
     """Compute the share of its duels that an arm won; 0 before the first.
 
@@ -184,7 +186,7 @@ def share_won(W: Floats, i: int) -> float:
     return won / (won + lost) if won + lost > 0.0 else 0.0
 
 
-@kernel
+@helper
 def most_winning(W: Floats) -> int:
     """Find the arm with the largest share of its duels won; before any duel, arm 0.
 
@@ -208,7 +210,7 @@ def most_winning(W: Floats) -> int:
     return best
 
 
-@kernel
+@helper
 def seat(slate: Ints, taken: Ints, seated: int, arm: int) -> int:
     """Give an arm one more seat: a place in the slate or, if it has one, one more in ``taken`` there.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.compiler.helpers import helper
 
 
-@kernel
+@helper
 def kl(p: float, q: float) -> float:
     """Compute the relative entropy of Bernoulli(p) to Bernoulli(q), with 0 ln 0 = 0.
 
@@ -29,7 +29,7 @@ def kl(p: float, q: float) -> float:
     return d
 
 
-@kernel
+@helper
 def kl_upper(p: float, level: float) -> float:
     """Find the largest q >= p with kl(p, q) <= level.
 
@@ -66,7 +66,7 @@ def kl_upper(p: float, level: float) -> float:
     return q
 
 
-@kernel
+@helper
 def kl_lower(p: float, level: float) -> float:
     """Find the smallest q <= p with kl(p, q) <= level.
 

@@ -39,7 +39,7 @@ def pick(values: Floats, arms: Ints, size: int, sign: float, rng: Stream) -> int
         value = sign * values[arms[a]]
         tied = 1 if value > best else (tied + 1 if value == best else tied)
         best = max(best, value)
-    skip = below(rng, tied) if tied > 1 else 0
+    skip = below(tied, rng) if tied > 1 else 0
     for a in range(size):
         if sign * values[arms[a]] == best:
             if skip == 0:

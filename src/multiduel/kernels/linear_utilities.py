@@ -200,7 +200,7 @@ def best_of(values: Floats, rng: Stream) -> int:
             best = k if tied == 0 else best
             tied += 1
     if tied > 1:
-        skip = below(rng, tied)
+        skip = below(tied, rng)
         for k in range(values.shape[0]):
             if values[k] >= least:
                 if skip == 0:

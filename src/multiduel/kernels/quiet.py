@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from multiduel.kernels.compiler.dispatch import kernel
+from multiduel.kernels.compiler.helpers import helper
 
 
-@kernel
+@helper
 def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
     """Count the rounds, this one included, before ln t >= log_wake.
 
@@ -35,7 +35,7 @@ def quiet_rounds(log_wake: float, round: int, limit: int) -> int:
     return min(wake - round, limit)
 
 
-@kernel
+@helper
 def quiet_through(log_wake: float, round: int, limit: int) -> int:
     """Count the rounds up to and including the first with ln t >= log_wake, for a test made after each round.
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from multiduel.arrays import Stream
 from multiduel.kernels.compiler.dispatch import kernel, wrapping
+from multiduel.kernels.compiler.helpers import helper
 
 _11, _17, _19, _23, _27, _30, _31, _41, _45 = (np.uint64(k) for k in (11, 17, 19, 23, 27, 30, 31, 41, 45))
 _GOLDEN, _ODD = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
@@ -75,7 +76,7 @@ def chance_of_pair(start: np.uint64, i: int, j: int) -> float:
 
 
 @wrapping
-def reseed(rng: Stream, start: np.uint64, number: int) -> None:
+def reseed(start: np.uint64, number: int, rng: Stream) -> None:
     """A whole stream in place of the number-th uniform after ``start``."""
     z = mix(start ^ (np.uint64(number + 1) * _ODD))
     for k in range(4):
@@ -83,7 +84,7 @@ def reseed(rng: Stream, start: np.uint64, number: int) -> None:
         rng[k] = mix(z)
 
 
-@kernel
+@helper
 def uniform(rng: Stream) -> float:
     """Draw uniformly from [0, 1), 53 bits.
 
@@ -101,27 +102,27 @@ def uniform(rng: Stream) -> float:
     return float(bits(rng) >> _11) * _UNIT
 
 
-@kernel
-def below(rng: Stream, n: int) -> int:
+@helper
+def below(n: int, rng: Stream) -> int:
     """Draw uniformly from 0 .. n-1.
 
     Parameters
     ----------
-    rng
-        The policy's stream, which every draw advances.
     n
         How many numbers there are.
+    rng
+        The policy's stream, which every draw advances.
 
     Examples
     --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
-    >>> below(rng, 6) in range(6)
+    >>> below(6, rng) in range(6)
     True
     """
     return int(uniform(rng) * n)
 
 
-@kernel
+@helper
 def normal(rng: Stream) -> float:
     """Draw from the standard normal law (Marsaglia's polar method, one of the pair).
 
@@ -144,21 +145,21 @@ def normal(rng: Stream) -> float:
             return x * math.sqrt(-2.0 * math.log(r) / r)
 
 
-@kernel
-def gamma(rng: Stream, a: float) -> float:
+@helper
+def gamma(a: float, rng: Stream) -> float:
     """Draw from Gamma(a, 1) (Marsaglia & Tsang 2000).
 
     Parameters
     ----------
-    rng
-        The policy's stream, which every draw advances.
     a
         At least 1.
+    rng
+        The policy's stream, which every draw advances.
 
     Examples
     --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
-    >>> gamma(rng, 2.0) > 0.0
+    >>> gamma(2.0, rng) > 0.0
     True
     """
     d = a - 1.0 / 3.0
@@ -174,29 +175,29 @@ def gamma(rng: Stream, a: float) -> float:
             return d * v
 
 
-@kernel
-def beta(rng: Stream, a: float, b: float) -> float:
+@helper
+def beta(a: float, b: float, rng: Stream) -> float:
     """Draw from Beta(a, b).
 
     Parameters
     ----------
-    rng
-        The policy's stream, which every draw advances.
     a, b
         At least 1.
+    rng
+        The policy's stream, which every draw advances.
 
     Examples
     --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
-    >>> 0.0 < beta(rng, 2.0, 3.0) < 1.0
+    >>> 0.0 < beta(2.0, 3.0, rng) < 1.0
     True
     """
-    x = gamma(rng, a)
-    return x / (x + gamma(rng, b))
+    x = gamma(a, rng)
+    return x / (x + gamma(b, rng))
 
 
-@kernel
-def binomial(rng: Stream, n: int, p: float) -> int:
+@helper
+def binomial(n: int, p: float, rng: Stream) -> int:
     """Draw from Binomial(n, p): geometric gaps when few successes are expected, else Hormann's BTRS (1993).
 
     Exact to rounding for n up to 10^13; beyond, rounding coarsens the acceptance test and so, slightly, the shape (the mean and
@@ -204,31 +205,31 @@ def binomial(rng: Stream, n: int, p: float) -> int:
 
     Parameters
     ----------
-    rng
-        The policy's stream, which every draw advances.
     n
         How many tries.
     p
         The chance of success.
+    rng
+        The policy's stream, which every draw advances.
 
     Examples
     --------
     >>> rng = np.arange(1, 5, dtype=np.uint64)
-    >>> binomial(rng, 10, 0.3) in range(11)
+    >>> binomial(10, 0.3, rng) in range(11)
     True
     """
     q = min(p, 1.0 - p)
     if q <= 0.0:
         k = 0
     elif n * q < 12.0:
-        k = _binomial_by_gaps(rng, n, q)
+        k = _binomial_by_gaps(n, q, rng)
     else:
-        k = _binomial_btrs(rng, n, q)
+        k = _binomial_btrs(n, q, rng)
     return n - k if p > 0.5 else k
 
 
 @kernel
-def _binomial_by_gaps(rng: Stream, n: int, p: float) -> int:
+def _binomial_by_gaps(n: int, p: float, rng: Stream) -> int:
     successes = -1
     position = 0.0
     scale = 1.0 / math.log1p(-p)
@@ -239,7 +240,7 @@ def _binomial_by_gaps(rng: Stream, n: int, p: float) -> int:
 
 
 @kernel
-def _binomial_btrs(rng: Stream, n: int, p: float) -> int:
+def _binomial_btrs(n: int, p: float, rng: Stream) -> int:
     spread = math.sqrt(n * p * (1.0 - p))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p

@@ -143,7 +143,7 @@ def draw_directly(race: Race, rng: Stream) -> int:
     best = -1.0
     winner = 0
     for i in range(race.a.shape[0]):
-        theta = beta(rng, race.a[i], race.b[i])
+        theta = beta(race.a[i], race.b[i], rng)
         if theta > best:
             best = theta
             winner = i
@@ -300,7 +300,7 @@ def finish(race: Race, above: float, who: int, below: float, rng: Stream) -> int
     winner = who
     for k in range(race.tally[OPEN]):
         i = race.opened[k]
-        theta = beta(rng, race.a[i], race.b[i])
+        theta = beta(race.a[i], race.b[i], rng)
         if theta > best:
             best = theta
             winner = i
@@ -310,7 +310,7 @@ def finish(race: Race, above: float, who: int, below: float, rng: Stream) -> int
             if best < tau:
                 return leader
             while theta < tau:
-                theta = beta(rng, race.a[leader], race.b[leader])
+                theta = beta(race.a[leader], race.b[leader], rng)
         if theta > best:
             best = theta
             winner = leader
@@ -334,7 +334,7 @@ def best_below(race: Race, best: float, winner: int, rng: Stream) -> int:
         while theta >= tau:  # until it is below tau
             theta = -1.0  # not above the best: it does not matter where
             if slope >= 0.0 or tail >= 0.5:
-                theta = beta(rng, race.a[i], race.b[i])
+                theta = beta(race.a[i], race.b[i], rng)
             elif uniform(rng) < tail:
                 x = best - exponential(rng) / slope
                 if accepted(race, i, best, slope, x, rng):

@@ -207,9 +207,9 @@ def ask(params: BTM | PAC, state: State, rng: Stream, round: int, limit: int, sl
     size = progress[SIZE]
     b = next_in_turn(state, rng)
     if params.self_duels:
-        other = A[below(rng, size)]
+        other = A[below(size, rng)]
     else:
-        place = below(rng, size - 1)
+        place = below(size - 1, rng)
         other = A[place] if A[place] < b else A[place + 1]
     state.asked[b] += 1.0
     state.asked_with[b, other] += 1.0
@@ -234,7 +234,7 @@ def next_in_turn(state: State, rng: Stream) -> int:
             pool[progress[WAITING]] = state.A[a]
             progress[WAITING] += 1 if state.asked[state.A[a]] == fewest else 0
     waiting = progress[WAITING]
-    place = below(rng, waiting) if waiting > 1 else 0
+    place = below(waiting, rng) if waiting > 1 else 0
     b = pool[place]
     progress[WAITING] = waiting - 1
     for a in range(place, waiting - 1):  # in their order, so that a draw means the same arm as without the pool

@@ -117,7 +117,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
         return 1, limit
     i = S[at[PLACE]]
     at[PLACE] += 1
-    j = below(rng, K - 1)
+    j = below(K - 1, rng)
     slate[0] = i
     slate[1] = j if j < i else j + 1
     return 2, 1

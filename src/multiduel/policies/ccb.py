@@ -274,7 +274,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
     for i in range(K):
         in_doubt += state.Bi_open[i]
     if in_doubt > 0 and uniform(rng) < 0.25:
-        skip = below(rng, in_doubt)
+        skip = below(in_doubt, rng)
         i = 0
         while skip >= state.Bi_open[i]:
             skip -= state.Bi_open[i]
@@ -291,7 +291,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
     only_B = 0 < now[MEET] < size and uniform(rng) < 2.0 / 3.0
     if only_B:
         size = now[MEET]
-    skip = below(rng, size) if size > 1 else 0
+    skip = below(size, rng) if size > 1 else 0
     c = C[0]
     for a in range(now[SIZE]):
         if not only_B or state.B[C[a]] == 1:

@@ -85,7 +85,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
     for j in range(K):
         theta[j] = -1.0  # not this one
         if j != b and L[b, j] < math.log(K / params.alpha):
-            theta[j] = beta(rng, W[j, b] + 1.0, W[b, j] + 1.0)
+            theta[j] = beta(W[j, b] + 1.0, W[b, j] + 1.0, rng)
             open_rivals += 1
     n = min(1 + open_rivals, params.slate_size)
     for a in range(1, n):

@@ -60,7 +60,7 @@ class State(NamedTuple):
 
 @implement(Params)
 def init(params: Params, n_arms: int, rng: Stream) -> State:
-    L = (np.arange(n_arms) >= below(rng, n_arms)).astype(np.int64)  # one arm, drawn uniformly
+    L = (np.arange(n_arms) >= below(n_arms, rng)).astype(np.int64)  # one arm, drawn uniformly
     return State(allocate(params.machine, 1, n_arms), L, np.zeros(n_arms, np.int64), np.zeros(3, np.int64), np.zeros(3, np.int64))
 
 
@@ -114,7 +114,7 @@ def draw_left(L: Ints, without: int, rng: Stream) -> int:
     """An arm from the multiset with running totals L, one arm perhaps taken out: the first whose total exceeds a draw below the
     last total."""
     out = count_of(L, without) if without != NONE else 0
-    drawn = below(rng, L[L.shape[0] - 1] - out)
+    drawn = below(L[L.shape[0] - 1] - out, rng)
     if without != NONE and drawn >= L[without] - out:
         drawn += out
     low = 0

@@ -101,7 +101,7 @@ def begin_epoch(params: Params, state: State, rng: Stream, round: int) -> None:
     elif params.keep_last and epoch[FALLBACK] != NONE:
         epoch[LEFT] = epoch[FALLBACK]
     else:
-        epoch[LEFT] = below(rng, state.S.S.shape[1])
+        epoch[LEFT] = below(state.S.S.shape[1], rng)
     epoch[FOUND] = NONE
     delta = min(1.0 / max(epoch_end(params, i + 1) - epoch_end(params, i), 1), 0.5)
     if params.reset or i == 0:

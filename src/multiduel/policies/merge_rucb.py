@@ -107,7 +107,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
         b = merge_with_next(batches, b)
     n = batches.size[b]
     members = batches.arms[batches.first[b] : batches.first[b] + n]
-    place = below(rng, n) if n > 1 else 0
+    place = below(n, rng) if n > 1 else 0
     c = members[place]
     slate[0] = c
     if n > 1:

@@ -61,7 +61,7 @@ class State(NamedTuple):
 @implement(MultiSBMFeedback)
 def init(params: MultiSBM | MultiSBMFeedback, n_arms: int, rng: Stream) -> State:
     """y_0 is uniform: the papers say arbitrary."""
-    return State(allocate(params.machine, n_arms, n_arms), np.full(1, below(rng, n_arms)))
+    return State(allocate(params.machine, n_arms, n_arms), np.full(1, below(n_arms, rng)))
 
 
 @implement(MultiSBM)

@@ -105,16 +105,16 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
         B[0] = NONE
 
     if size == 0:  # C empty: c from all arms
-        c = below(rng, K)
+        c = below(K, rng)
     elif size == 1:  # |C| = 1: B <- C
         c = pool[0]
         B[0] = c
     elif B[0] == NONE:
-        c = pool[below(rng, size)]
+        c = pool[below(size, rng)]
     elif uniform(rng) < 0.5:
         c = B[0]
     else:  # from C \ B
-        place = below(rng, size - 1)
+        place = below(size - 1, rng)
         c = pool[place] if pool[place] < B[0] else pool[place + 1]
     slate[0] = c
 

@@ -157,7 +157,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
             begin_sweep(params, state, rng)
             continue
         place = sweep[NEXT]
-        drawn = place + below(rng, sweep[SIZE] - place)  # the next in random order
+        drawn = place + below(sweep[SIZE] - place, rng)  # the next in random order
         pair = queue[drawn]
         queue[drawn] = queue[place]
         queue[place] = pair

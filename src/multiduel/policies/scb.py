@@ -178,7 +178,7 @@ def seek(params: Params, state: State, rng: Stream) -> None:
             end_pass(params, state, rng)
         else:
             i = state.order[run[CURSOR]]
-            j = below(rng, K - 1)  # uniformly from the others
+            j = below(K - 1, rng)  # uniformly from the others
             run[LEFT], run[RIGHT] = i, j if j < i else j + 1
             if decided[i, run[RIGHT]] == 0:
                 settle(params, state, i, run[RIGHT])  # duels carried over may be enough

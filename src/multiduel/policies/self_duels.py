@@ -24,4 +24,4 @@ def toss(coin: int, rounds: int, rng: Stream) -> float:
         return 0.5 * rounds
     if rounds == 1:
         return 1.0 if uniform(rng) < 0.5 else 0.0
-    return float(binomial(rng, rounds, 0.5))
+    return float(binomial(rounds, 0.5, rng))

@@ -81,7 +81,7 @@ def _top(C: Floats, without: int, first: int, second: int, rng: Stream) -> int:
     tied = 0
     for i in range(C.shape[0]):
         tied += 1 if C[i] == best and i != without else 0
-    skip = below(rng, tied) if tied > 1 else 0
+    skip = below(tied, rng) if tied > 1 else 0
     for i in range(C.shape[0]):
         if i != without and C[i] == best:
             if skip == 0:

@@ -52,8 +52,8 @@ def search(world: ClickWorld, key: np.uint64, round: int, rounds: int, slate: In
         for b in range(n):
             wins[a, b] = 0.0
     for t in range(round, round + rounds):
-        reseed(rng, place(key, t), 0)
-        query = below(rng, world.offset.shape[0] - 1)
+        reseed(place(key, t), 0, rng)
+        query = below(world.offset.shape[0] - 1, rng)
         lo, hi = world.offset[query], world.offset[query + 1]
         for a in range(n):
             world.own[a] = world.returned[world.rows[a], query]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import time
 from pathlib import Path
@@ -9,14 +10,16 @@ from pathlib import Path
 import pytest
 
 import multiduel as md
+from multiduel import authoring
 from multiduel.engine.registry import registry
-from multiduel.engine.registry.plugin_mistakes import CHOICES, DRAWS
+from multiduel.engine.registry.plugin_mistakes import helpers
 from multiduel.kernels.compiler.explain import FULL, explained
 
 ROOT = Path(__file__).parents[3]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SKELETON = re.search(r"<!-- skeleton: policy -->\n```python[^\n]*\n(.*?)^```$", CONTRIBUTING, re.M | re.S)[1]
 TWO = "'ask' must return two numbers: how many arms, and for how many rounds, such as 'return 2, 1'."
+FLOATS = "values, rng). 'values' must be an array of floats."
 
 
 @pytest.fixture(autouse=True)
@@ -44,9 +47,9 @@ def own(folder, old, new):
         ("    return 1, 1", "    return", TWO),
         ("won = 0.0", "won = sum(W[i, j] for j in range(2))", "a generator expression cannot be compiled. Write a loop."),
         ("slate[0] = argmax(state.s, rng)", "slate[0] = 2.7", "a slate holds arms, which are whole numbers. Got 2.7."),
-        ("uniform(rng)", "np.random.random()", "randomness comes from 'rng', not from NumPy: uniform(rng), below(rng, n)."),
+        ("uniform(rng)", "np.random.random()", "randomness comes from 'rng', not from NumPy: uniform(rng), below(n, rng)."),
         ("argmax(state.s, rng)", "argmax(rng, state.s)", "the arguments of 'argmax' are argmax(values, rng), in this order."),
-        ("uniform(rng)", "beta(1.0, rng, 2.0)", "the arguments of 'beta' are beta(rng, a, b), in this order."),
+        ("uniform(rng)", "beta(1.0, rng, 2.0)", "the arguments of 'beta' are beta(a, b, rng), in this order."),
     ],
 )
 def test_a_mistake_is_refused_with_file_and_line(tmp_path, old, new, words):
@@ -81,12 +84,41 @@ def test_a_file_that_was_mended_is_taken(tmp_path):
     assert md.make(f"{file}:SPEC", n_arms=4).ask().round == 1
 
 
-def test_the_order_of_arguments_is_that_of_the_helpers():
-    import inspect
+def test_every_helper_takes_the_stream_last():
+    """``ask`` and ``tell`` are called by the engine, not by authors."""
+    takes = {}
+    for name in authoring.__all__:
+        if inspect.isfunction(function := getattr(authoring, name)) or hasattr(function, "__wrapped__"):
+            takes[name] = list(inspect.signature(function).parameters)
+    takes = {name: names for name, names in takes.items() if "rng" in names and name not in ("ask", "tell")}
+    assert {"uniform", "beta", "binomial", "argmax", "draw_distinct", "random_order", "advance", "feedback"} <= set(takes)
+    assert {name: names[-1] for name, names in takes.items()} == dict.fromkeys(takes, "rng")
+    assert takes == helpers()
 
-    for name, order in (DRAWS | CHOICES).items():
-        helper = getattr(md.authoring, name)
-        assert ", ".join(inspect.signature(getattr(helper, "py_func", helper)).parameters) == order
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("argmax(state.s, rng)", "argmax(stream, state.s)", f"{FLOATS} Got an array of 4 uint64."),
+        ("argmax(state.s, rng)", "argmax(state.seen, rng)", f"{FLOATS} Got an array of 1 int64."),
+        ("uniform(rng)", "uniform(state.s)", "rng). 'rng' must be the policy's stream. Got an array of 4 float64."),
+        ("draw_distinct(pool, pool.shape[0], params.slate_size, slate, 0, rng)", "draw_distinct(pool, 2.5, 2, slate, 0, rng)",
+         "pool, size, count, slate, seated, rng). 'size' must be a whole number. Got 2.5."),
+    ],
+)  # fmt: skip
+def test_a_wrong_type_is_refused_without_the_compiler(tmp_path, old, new, words):
+    """Names other than 'rng' cannot be judged from the file alone."""
+    file = own(tmp_path, old, new)
+    source = file.read_text().replace("    use=", "    plain=True,\n    use=")
+    file.write_text(source.replace("    if state.seen[0] == 0 or", "    stream = rng\n    if state.seen[0] == 0 or"))
+    line = next(k for k, text in enumerate(file.read_text().splitlines(), 1) if new in text)
+    policy = md.make(f"{file}:SPEC", n_arms=4)
+    with pytest.raises(md.BadInput) as refused:
+        for _ in range(60):
+            policy.tell(slate := policy.ask(), md.ranking(slate.arms))
+    name = new.partition("(")[0]
+    said = f"'epsilon-greedy' failed: TypeError: The arguments of '{name}' are {name}({words} ('{file}', line {line})."
+    assert str(refused.value) == said
 
 
 def test_our_own_policies_have_none_of_these_mistakes():

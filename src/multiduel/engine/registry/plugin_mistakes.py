@@ -11,15 +11,11 @@ import inspect
 import os
 import sys
 
+from multiduel import authoring
 from multiduel.inputs import BadInput
 from multiduel.kernels.contract import MachineSpec, PolicySpec
 
 PLAIN = ("init", "valid", "allocate")  # what is never compiled
-DRAWS = {"uniform": "rng", "below": "rng, n", "normal": "rng", "gamma": "rng, a", "beta": "rng, a, b", "binomial": "rng, n, p"}
-CHOICES = {
-    "argmax": "values, rng", "argmin": "values, rng", "random_order": "n_arms, rng",
-    "draw_distinct": "pool, size, count, slate, seated, rng",
-}  # fmt: skip
 
 
 def refuse_mistakes(spec: PolicySpec | MachineSpec) -> None:
@@ -58,7 +54,7 @@ def _mistakes(function: ast.FunctionDef) -> list[tuple[int, str]]:
     found = _returns(function, [node for node in own if isinstance(node, ast.Return)])
     for node in own:
         if isinstance(node, ast.Attribute) and node.attr == "random" and getattr(node.value, "id", "") in ("np", "numpy"):
-            found.append((node.lineno, "randomness comes from 'rng', not from NumPy: uniform(rng), below(rng, n)."))
+            found.append((node.lineno, "randomness comes from 'rng', not from NumPy: uniform(rng), below(n, rng)."))
         elif isinstance(node, ast.GeneratorExp) and function.name not in PLAIN:
             found.append((node.lineno, "a generator expression cannot be compiled. Write a loop."))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, float):
@@ -93,13 +89,19 @@ def _is_one_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant | ast.BinOp | ast.Attribute | ast.Subscript)
 
 
+@functools.cache
+def helpers() -> dict[str, list[str]]:
+    """The parameters of every helper that takes the stream, which is the last of them."""
+    offered = {name: getattr(authoring, name) for name in authoring.__all__}
+    functions = {name: each for name, each in offered.items() if inspect.isfunction(each) or hasattr(each, "__wrapped__")}
+    parameters = {name: list(inspect.signature(each).parameters) for name, each in functions.items()}
+    return {name: names for name, names in parameters.items() if names[-1:] == ["rng"]}
+
+
 def _swapped(call: ast.Call) -> list[tuple[int, str]]:
-    """The stream comes first where something is drawn, and last where something is chosen."""
+    """Is the stream anywhere but last?"""
     name, given = getattr(call.func, "id", ""), [getattr(each, "id", "") for each in call.args]
-    order = DRAWS.get(name) or CHOICES.get(name)
-    if order is None or "rng" not in given or call.keywords:
+    order = helpers().get(name)
+    if order is None or "rng" not in given[:-1] or call.keywords:
         return []
-    place = order.split(", ").index("rng")
-    if place < len(given) and given[place] == "rng":
-        return []
-    return [(call.lineno, f"the arguments of '{name}' are {name}({order}), in this order.")]
+    return [(call.lineno, f"the arguments of '{name}' are {name}({', '.join(order)}), in this order.")]

@@ -74,8 +74,8 @@ def toss_blocks(world: BlockMatrix, key: np.uint64, round: int, rounds: int, sla
             if rounds == 1:
                 won = beats(world.sides[i, j], chance_of_pair(start, i, j))
             else:
-                reseed(world.scratch, start, pair_number(i, j))
-                won = float(binomial(world.scratch, rounds, world.sides[min(i, j), max(i, j)]))
+                reseed(start, pair_number(i, j), world.scratch)
+                won = float(binomial(rounds, world.sides[min(i, j), max(i, j)], world.scratch))
                 won = won if i < j else rounds - won
             wins[a, b] = won
             wins[b, a] = rounds - won

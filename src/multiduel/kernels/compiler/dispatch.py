@@ -67,12 +67,12 @@ def kernel(function: F) -> F:
     >>> twice(1.5)
     3.0
     """
-    return _jitable(function, function)
+    return register(function, function)
 
 
 def wrapping(function: F) -> F:
     """A kernel of arithmetic modulo 2^64, of which NumPy's scalars would warn in plain Python."""
-    return _jitable(np.errstate(over="ignore")(function), function)
+    return register(np.errstate(over="ignore")(function), function)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -80,7 +80,8 @@ def compiled(function: Callable[..., Any]) -> Any:
     return numba.njit(getattr(function, "py_func", function), error_model="numpy", _nrt=False) if JIT else function
 
 
-def _jitable(plain: F, function: Callable[..., Any]) -> F:
+def register(plain: F, function: Callable[..., Any]) -> F:
+    """Let compiled code that calls ``plain`` call ``function``."""
     plain.py_func = function  # type: ignore[attr-defined]
     if JIT and is_ours(function.__module__):
         overload(plain, jit_options=OPTIONS, strict=False)(lambda *args: function)

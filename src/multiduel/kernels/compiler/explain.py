@@ -31,7 +31,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Unknown attribute '(\w+)' of type Module\(<module 'numpy\.random'",
-        "randomness comes from 'rng': uniform(rng), below(rng, n)",
+        "randomness comes from 'rng': uniform(rng), below(n, rng)",
     ),
     (r"Unknown attribute '(\w+)' of type (\w+)\(", r"\2 has no '\1'"),
     (r"Unknown attribute '(\w+)' of type (\S+)", r"compiled code knows no '\1' of \2"),

@@ -190,7 +190,7 @@ def stirling_error(x: float) -> float:
 
 
 @kernel
-def draw_above_half(rng: Stream, a: float, b: float, chance: float) -> float:
+def draw_above_half(a: float, b: float, chance: float, rng: Stream) -> float:
     """Beta(a, b) given that it lies above 1/2, which has probability ``chance``; a, b >= 1.
 
     Rejection from the whole law where that is likely, else from the exponential that touches the density at 1/2, which
@@ -198,7 +198,7 @@ def draw_above_half(rng: Stream, a: float, b: float, chance: float) -> float:
     """
     if chance > 0.2:
         while True:
-            x = beta(rng, a, b)
+            x = beta(a, b, rng)
             if x > 0.5:
                 return x
     rate = 2.0 * (b - a)
@@ -212,9 +212,9 @@ def draw_above_half(rng: Stream, a: float, b: float, chance: float) -> float:
 
 
 @kernel
-def draw_theta(rng: Stream, beliefs: Beliefs, i: int, j: int, beats: bool) -> float:
+def draw_theta(beliefs: Beliefs, i: int, j: int, beats: bool, rng: Stream) -> float:
     """theta_ij given on which side of 1/2 it lies."""
     a, b = beliefs.W[i, j] + 1.0, beliefs.W[j, i] + 1.0
     if beats:
-        return draw_above_half(rng, a, b, beliefs.above[i, j])
-    return 1.0 - draw_above_half(rng, b, a, beliefs.above[j, i])
+        return draw_above_half(a, b, beliefs.above[i, j], rng)
+    return 1.0 - draw_above_half(b, a, beliefs.above[j, i], rng)

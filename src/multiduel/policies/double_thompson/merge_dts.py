@@ -107,7 +107,7 @@ def sampled_winner(params: Params, beliefs: Beliefs, members: Ints, score: Float
         for y in range(x + 1, n):
             j = members[y]
             if params.draws == DIRECT:
-                wins = 1.0 if beta(rng, W[i, j] + 1.0, W[j, i] + 1.0) > 0.5 else 0.0
+                wins = 1.0 if beta(W[i, j] + 1.0, W[j, i] + 1.0, rng) > 0.5 else 0.0
             else:
                 wins = 1.0 if uniform(rng) < above[i, j] else 0.0
             score[x] += wins
@@ -136,7 +136,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
         for x in range(n):  # a2: the arm most likely to be dropped by a1
             if x != place:
                 i = members[x]
-                g = beta(rng, W[i, a1] + 1.0, W[a1, i] + 1.0)
+                g = beta(W[i, a1] + 1.0, W[a1, i] + 1.0, rng)
                 if g < least:
                     least = g
                     slate[1] = i

@@ -110,7 +110,7 @@ def rounds_of_leader(beliefs: Beliefs, L: int, alpha: float, threshold: float, r
 
 
 @kernel
-def bit(rng: Stream, chance: float) -> float:
+def bit(chance: float, rng: Stream) -> float:
     return 1.0 if uniform(rng) < chance else 0.0
 
 
@@ -134,7 +134,7 @@ def lose_some(state: DoubleThompson, L: int, rng: Stream) -> None:
         if j == L:
             continue
         if found:
-            lost = bit(rng, above[j, L])
+            lost = bit(above[j, L], rng)
         else:
             likeliest = j if likeliest == L or above[j, L] > above[likeliest, L] else likeliest
             passed += none_yet * above[j, L]
@@ -184,7 +184,7 @@ def least_losing(state: DoubleThompson, L: int, rng: Stream) -> int:
             tied = 1
         elif lost == fewest:
             tied += 1
-            best = i if below(rng, tied) == 0 else best
+            best = i if below(tied, rng) == 0 else best
     return best
 
 
@@ -205,18 +205,18 @@ def least_regret_of_all(state: DoubleThompson, L: int, rng: Stream) -> int:
             continue
         for j in range(K):
             if j != L and (j > i or (up[j] != top and j != i)):
-                note(sample, score, i, j, bit(rng, above[i, j]))
+                note(sample, score, i, j, bit(above[i, j], rng))
     best, tied = best_score(state)
     if tied > 1:
         for i in range(K):
             for j in range(i + 1, K):
                 if up[i] != top and up[j] != top:
-                    note(sample, score, i, j, bit(rng, above[i, j]))
+                    note(sample, score, i, j, bit(above[i, j], rng))
         for i in range(K):
             if up[i] == top and score[i] == best:
                 for j in range(K):
                     if j != i and (sample[i, j] == 0.0 or sample[i, j] == 1.0):
-                        sample[i, j] = draw_theta(rng, state.beliefs, i, j, sample[i, j] == 1.0)
+                        sample[i, j] = draw_theta(state.beliefs, i, j, sample[i, j] == 1.0, rng)
                         sample[j, i] = 1.0 - sample[i, j]
     return least_regret(state, best, tied, rng)
 
@@ -257,8 +257,8 @@ def second(state: DoubleThompson, first: int, threshold: float, mass: float, rng
             winner = i
             continue
         if value < 0.0:
-            value = draw_above_half(rng, W[winner, first] + 1.0, W[first, winner] + 1.0, above[winner, first])
-        rival = draw_above_half(rng, W[i, first] + 1.0, W[first, i] + 1.0, above[i, first])
+            value = draw_above_half(W[winner, first] + 1.0, W[first, winner] + 1.0, above[winner, first], rng)
+        rival = draw_above_half(W[i, first] + 1.0, W[first, i] + 1.0, above[i, first], rng)
         if rival > value:
             value = rival
             winner = i
@@ -276,7 +276,7 @@ def literal_first(state: DoubleThompson, plus: bool, rng: Stream) -> int:
         score[i] = 0.0
     for i in range(score.shape[0]):
         for j in range(i + 1, score.shape[0]):
-            theta = beta(rng, W[i, j] + 1.0, W[j, i] + 1.0)
+            theta = beta(W[i, j] + 1.0, W[j, i] + 1.0, rng)
             sample[i, j] = theta
             sample[j, i] = 1.0 - theta
             score[i] += 1.0 if theta > 0.5 else 0.0
@@ -291,6 +291,6 @@ def literal_first(state: DoubleThompson, plus: bool, rng: Stream) -> int:
 def literal_second(state: DoubleThompson, first: int, threshold: float, rng: Stream) -> int:
     W, values = state.beliefs.W, state.values
     for i in range(values.shape[0]):
-        g = 0.5 if i == first else beta(rng, W[i, first] + 1.0, W[first, i] + 1.0)
+        g = 0.5 if i == first else beta(W[i, first] + 1.0, W[first, i] + 1.0, rng)
         values[i] = g if state.beliefs.Z[first, i] <= threshold or i == first else -1.0
     return argmax(values, rng)

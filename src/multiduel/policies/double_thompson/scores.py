@@ -105,7 +105,7 @@ def least_regret(state: DoubleThompson, best: float, tied: int, rng: Stream) -> 
             values[i] = total
             same = 1 if total < least else same + (1 if total == least else 0)
             least = min(least, total)
-    skip = below(rng, same) if same > 1 else 0
+    skip = below(same, rng) if same > 1 else 0
     chosen = 0
     for i in range(K):
         if up[i] == top and score[i] == best and values[i] == least:

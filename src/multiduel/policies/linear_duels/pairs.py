@@ -31,7 +31,7 @@ def seat_best_pair(scores: Floats, rng: Stream, slate: Ints) -> int:
     for i in range(K):
         for j in range(i + 1):
             tied += 1 if scores[i, j] >= least else 0
-    skip = below(rng, tied) if tied > 1 else 0
+    skip = below(tied, rng) if tied > 1 else 0
     slate[0] = 0
     slate[1 if K > 1 else 0] = 0
     for i in range(K):

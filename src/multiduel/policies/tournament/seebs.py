@@ -127,7 +127,7 @@ def next_duels(params: Params, state: State, rng: Stream, round: int) -> bool:
                 for x in range(at[LEFT]):
                     R[x] = tournament.order[x]  # tested in the same random order
             if match_open(tournament, rng):
-                v = below(rng, 2)  # v is one of the two at random
+                v = below(2, rng)  # v is one of the two at random
                 pair = tournament.order[2 * tournament.at[MATCH] :]
                 meet(state, pair[1 - v], pair[v], round)
                 return True

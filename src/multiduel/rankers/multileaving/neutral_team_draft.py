@@ -103,7 +103,7 @@ def name_documents(lists: Lists, next: Ints, named: Ints) -> int:
 @kernel
 def draw_next(named: Ints, s: int, count: int, rng: Stream) -> None:
     """Move a random one of those from ``s`` on to ``s``."""
-    other = s + below(rng, count - s)
+    other = s + below(count - s, rng)
     document = named[other]
     named[other] = named[s]
     named[s] = document

@@ -96,7 +96,7 @@ def candidate(next: Ints, rng: Stream, lists: Lists, list: Ints, length: int) ->
         next[a] = 0
     for k in range(length):
         able = refresh(lists, next)
-        place = nth_able(next, own, below(rng, able))
+        place = nth_able(next, own, below(able, rng))
         list[k] = int(order[rows[place], next[place]])
         taken[list[k]] = 1
     release(taken, list, length)

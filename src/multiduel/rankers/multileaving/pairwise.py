@@ -66,7 +66,7 @@ def choose_evenly(method: Pairwise, rng: Stream, lists: Lists, shown: Ints, evid
                     taken[document] = 1
                     pool[size] = document
                     size += 1
-        chosen = below(rng, size)
+        chosen = below(size, rng)
         document = pool[chosen]
         shown[k] = document
         note_ranks(lists, document, evidence[k])

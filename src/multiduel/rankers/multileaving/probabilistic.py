@@ -130,7 +130,7 @@ def draw_slot(weight: Floats, free: Floats, next: Ints, rng: Stream, lists: List
     """Put a document into slot k; returns the place that it came from."""
     order, _, rows, own, taken = lists
     able = refresh(lists, next)
-    place = nth_able(next, own, below(rng, able))
+    place = nth_able(next, own, below(able, rng))
     shown[k] = draw_document(weight, free, order[rows[place], : own[place]], taken, place, rng)
     taken[shown[k]] = 1
     return place

@@ -53,7 +53,7 @@ def draft(method: TeamDraft, rng: Stream, lists: Lists, shown: Ints, evidence: F
     k = 0
     seat = 0
     while k < length:
-        other = seat + below(rng, n - seat)  # a random order, drawn as far as it is used
+        other = seat + below(n - seat, rng)  # a random order, drawn as far as it is used
         place = turn[other]
         turn[other] = turn[seat]
         turn[seat] = place
