@@ -1,34 +1,52 @@
-"""Run the baselines of rcdp-public itself on its linear instance, and store their regret in benchmarks/contexts.json.
+"""Play the linear instance of rcdp-public here and with its own code, and judge what its README says as the paper's claims are judged.
 
     git clone https://github.com/youngmin0oh/rcdp-public FOLDER       commit 3ed73c6 was measured
     python benchmarks/rcdp_public.py FOLDER
 
-The thetas are those of ``contexts.py``, part ``public``; features and coins are its own. No delays, no false answers.
-Its code imports PyTorch for a network that the linear instance does not use: a stand-in is enough. "exact" gives a baseline the
-estimate over all answers that the code has for its own method. That estimate is solved for here, by Newton's method with halved
-steps: the code's own solver overflows on answers that all count in full.
+The panels are rcdp-public.toml and rcdp-public-late.toml; regret of every run goes to rcdp_public.json. Their code is given
+the theta of the panel; its features, coins and delays are its own. No answers are falsified.
+Their code imports PyTorch for a network that the linear instance does not use: a stand-in is enough. It gives the estimate over all
+answers (the full MLE) to its own method, and one gradient step to the baselines. "mle" gives that estimate to a baseline too. It is
+solved for here, by Newton's method with halved steps: the code's own solver overflows on answers that all count in full.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import pathlib
 import sys
+import tempfile
 import types
 from unittest import mock
 
 import numpy as np
-from contexts import STORE, public_instance  # beside this file
 
-ROUNDS, THETAS = 2000, 40
+from multiduel.engine.simulation.delays import read_delay
+from multiduel.engine.simulation.statistics import ratio
+from multiduel.lab import experiment, problem, runner
+from multiduel.lab.paper.verdicts import Claim, Topic, claim, comparison
+
+HERE = pathlib.Path(__file__).parent
+STORE = HERE / "rcdp_public.json"
+PANELS = ("rcdp-public", "rcdp-public-late")
+BASELINES = {"colstim": "CoLSTIM", "max-pair-ucb": "MaxPairUCB"}
+BELOW, SAME = (-math.inf, 1.0), (0.8, 1.25)
 
 
 def stand_in() -> None:
     torch = types.ModuleType("torch")
-    torch.manual_seed = lambda seed: None
     nn, optim = types.ModuleType("torch.nn"), types.ModuleType("torch.optim")
-    nn.Module, torch.nn, torch.optim = object, nn, optim
+
+    class Module:
+        def to(self, device):
+            return self
+
+        def parameters(self):
+            return []
+
     torch.__getattr__ = nn.__getattr__ = optim.__getattr__ = lambda name: mock.MagicMock()
+    nn.Module, torch.nn, torch.optim = Module, nn, optim
     sys.modules.update({"torch": torch, "torch.nn": nn, "torch.optim": optim})
 
 
@@ -38,61 +56,117 @@ def estimate_of(Z, won, theta):
     def loss(x):
         return 0.5 * x @ x + np.sum(np.logaddexp(0.0, Z @ x) - won * (Z @ x))
 
+    before = loss(theta)
     for _ in range(50):
         p = 1.0 / (1.0 + np.exp(-np.clip(Z @ theta, -500, 500)))
         gradient = theta + Z.T @ (p - won)
         step = np.linalg.solve(np.eye(len(theta)) + (Z * (p * (1.0 - p))[:, None]).T @ Z, -gradient)
-        while loss(theta + step) > loss(theta) + 1e-12 and np.abs(step).max() > 1e-12:
-            step = step / 2.0
-        theta = theta + step
-        if np.abs(step).max() < 1e-8:
+        if np.abs(step).max() < 1e-7:
             break
+        while (after := loss(theta + step)) > before + 1e-9 and np.abs(step).max() > 1e-9:
+            step = step / 2.0
+        theta, before = theta + step, after
     return theta
 
 
-def exact(learner):
+def with_mle(learner, rounds):
     """The learner with the estimate over all answers in place of its own step."""
-    contrasts, outcomes = [], []
+    contrasts, outcomes, told = np.zeros((rounds, learner.d)), np.zeros(rounds), 0
     step = learner.update
 
     def update(X, a, b, outcome, *rest):
+        nonlocal told
         before = learner.theta_hat.copy()
         step(X, a, b, outcome, *rest)
-        contrasts.append(X[a] - X[b])
-        outcomes.append(outcome)
-        learner.theta_hat = estimate_of(np.array(contrasts), np.array(outcomes), before)
+        contrasts[told], outcomes[told] = X[a] - X[b], outcome
+        told += 1
+        learner.theta_hat = estimate_of(contrasts[:told], outcomes[:told], before)
 
     learner.update = update
     return learner
 
 
-def main(folder: str) -> None:
+def play_theirs(folder: str) -> dict[str, dict[str, list[float]]]:
+    """Regret at the end of every run of their code, by panel and contender."""
     stand_in()
     sys.path.insert(0, folder)
     import contextual_dueling_bandit as theirs
 
-    d = K = 10
-    makers = {
-        "their CoLSTIM": lambda: theirs.ColSTIMLearner(d, alpha=0.5),
-        "MaxPairUCB": lambda: theirs.MaxPairUCBLearner(d, alpha=math.sqrt(d)),
-    }
-    rows = []
-    for name, make in makers.items():
-        for estimate in ("their step", "exact estimate"):
+    found = {}
+    for name in PANELS:
+        panel = experiment.load(HERE / f"{name}.toml")
+        instance, mean = problem.resolve(panel.problem), read_delay(panel.delay).mean
+        d, K, T = instance.dimension, instance.n_arms, panel.horizon
+        theta = np.linalg.lstsq(instance.rows, instance.utilities, rcond=None)[0]
+        makers = {
+            "colstim-step": lambda d=d: theirs.ColSTIMLearner(d, alpha=0.5),
+            "max-pair-ucb-step": lambda d=d: theirs.MaxPairUCBLearner(d, alpha=math.sqrt(d)),
+            "colstim-mle": lambda d=d, T=T: with_mle(theirs.ColSTIMLearner(d, alpha=0.5), T),
+            "max-pair-ucb-mle": lambda d=d, T=T: with_mle(theirs.MaxPairUCBLearner(d, alpha=math.sqrt(d)), T),
+            "rcdp-ucb": lambda d=d: theirs.DuelingGLMLearner(
+                d=d, e=0, lambda_reg=1.0, alpha=0.1, C=25.0, Lambda=10000.0, mu_tau=100.0, kappa=0.25
+            ),
+        }
+        found[name] = {}
+        for id, make in makers.items():
             finals = []
-            for k in range(THETAS):
-                np.random.seed(k)
-                env = theirs.ContextualDuelingBanditEnv(d=d, e=0, k=K, delay_model=theirs.StochasticGeometricDelay(0))
-                env.theta_star = public_instance(k)[1]
-                env.get_true_post_context = lambda X: np.zeros((len(X), 0))
-                learner = exact(make()) if estimate.startswith("exact") else make()
-                finals.append(theirs.run_simulation(env, learner, ROUNDS, name="")[-1])
-            error = float(np.std(finals, ddof=1) / math.sqrt(THETAS))
-            rows.append({"label": f"{name}, {estimate}", "thetas": THETAS, "mean": [float(np.mean(finals))], "error": [error]})
-            print(rows[-1], flush=True)
-    store = json.loads(STORE.read_text())
-    store["their_code"] = {"rows": rows}
-    STORE.write_text(json.dumps(store, indent=1) + "\n")
+            for run in range(panel.runs):
+                np.random.seed(run)
+                env = theirs.ContextualDuelingBanditEnv(d=d, e=0, k=K, delay_model=theirs.StochasticGeometricDelay(mean))
+                env.theta_star, env.get_true_post_context = theta, lambda X: np.zeros((len(X), 0))
+                finals.append(float(theirs.run_simulation(env, make(), T, name="")[-1]))
+            found[name][id] = np.round(finals, 2).tolist()
+            print(name, id, np.mean(finals), flush=True)
+    return found
+
+
+def play_ours() -> dict[str, dict[str, list[float]]]:
+    """Regret at the end of every run of the panels."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in PANELS:
+            panel = runner.run(experiment.load(HERE / f"{name}.toml"), pathlib.Path(folder) / name)
+            found[name] = {line.contender.id: np.round(line.final, 2).tolist() for line in panel.lines}
+            print(name, {id: np.mean(finals) for id, finals in found[name].items()}, flush=True)
+    return found
+
+
+def claims(store) -> list[Claim]:
+    """What is claimed of the instance, judged by ``lab.paper.verdicts``."""
+    ours, theirs = store["ours"], store["theirs"]
+
+    def compared(panel, what, a, b, wanted, **words):
+        where = experiment.load(HERE / f"{panel}.toml").short
+        topic = Topic(panel=panel, pair=what, where=where, short=where, what=what, **words)
+        return comparison(topic, ratio(np.array(a), np.array(b), paired=False), wanted)
+
+    same, estimates, best = [], [], []
+    for panel in PANELS:
+        mine, its = ours[panel], theirs[panel]
+        for id, title in BASELINES.items():
+            for estimator, words in (("step", "their step"), ("mle", "full MLE")):
+                key = f"{id}-{estimator}"
+                same.append(compared(panel, f"{title}, {words}: ours / theirs", mine[key], its[key], SAME))
+                further = "" if estimator == "step" else "with the full MLE for the baselines too"
+                best.append(compared(panel, f"RCDP-UCB / {title}, {words}", its["rcdp-ucb"], its[key], BELOW, further=further))
+            for whose, runs in (("their code", its), ("ours", mine)):
+                what = f"{title}, full MLE / their step, {whose}"
+                estimates.append(compared(panel, what, runs[f"{id}-mle"], runs[f"{id}-step"], BELOW))
+    end = "Ratio of mean regrets at the end"
+    return [
+        claim("same", "Our baselines are theirs.", f"{end}, ours over their code's; {SAME[0]} to {SAME[1]}.", same),
+        claim("estimate", "The full MLE improves the baselines.", f"{end}; below 1.", estimates),
+        claim("best", "RCDP-UCB has the lowest regret (their README).", f"{end}, all of their code; below 1.", best),
+    ]
+
+
+def main(folder: str) -> None:
+    found = {"ours": play_ours(), "theirs": play_theirs(folder)}
+    STORE.write_text(json.dumps(found) + "\n")
+    for each in claims(found):
+        print(each.name, each.line, each.why)
+        for c in each.comparisons:
+            print("   ", c.where, "|", c.what, "|", f"{c.value:.3f} ({c.low:.3f} to {c.high:.3f})", c.outcome)
 
 
 if __name__ == "__main__":

@@ -318,14 +318,17 @@ def test_a_watched_policy_is_settled_with_the_answer_that_settles_the_verdict(an
     state.policy.bet[0] = 2
     while not (verdict := md.verdict(tally, alpha=alpha)).settled:
         assert state.settled.tolist() == [0, tally.answers, 0, 0]
-        assert asked(1) == ([0, 1], 7) and recommend(params, state) == 2 and seats(params, state, 0) == 4
+        began = 3 * tally.answers + 1
+        assert asked(began) == ([0, 1], 7) and recommend(params, state) == 2 and seats(params, state, 0) == 4
         arms, wins = answer(rng)
         tally.add(tuple(arms.tolist()), wins)
         tell(params, state, RNG, 3 * tally.answers, arms, wins)
         assert state.policy.heard[-1][:2] == (3 * tally.answers, arms.tolist()) and len(state.policy.heard) == tally.answers
         assert (tally.above == state.D).all() and np.allclose(state.L, weighed(state.D)[0])
     assert verdict.kind == ("open", "winner", "cycle")[kind]
-    assert state.settled.tolist() == [3 * tally.answers, tally.answers, arm, kind]
+    assert state.settled.tolist() == [began + 6, tally.answers, arm, kind], "after the rounds that are played, however late"
+    tell(params, state, RNG, 3, arms, wins)  # was under way
+    assert state.settled.tolist() == [began + 6, tally.answers, arm, kind] and len(state.policy.heard) == tally.answers
     assert asked(9, 55) == ([arm], 55) and recommend(params, state) == arm and seats(params, state, 0) == 1
 
 

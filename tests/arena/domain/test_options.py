@@ -174,3 +174,34 @@ def test_a_content_is_what_it_is_said_to_be_or_refused(kind, value):
         return
     assert content.kind == kind and content.size == len(content.data) > 0
     assert content.describe() == {"kind": kind, "sha256": content.sha256, "size": content.size, "type": content.type}
+
+
+def test_features_are_numbers_of_all_options():
+    found, _ = read_lines("name,content,features\nmild,A,0.5 -1\nsharp,B,2;3e2\n", format="csv")
+    assert [option.features for option in found] == [(0.5, -1.0), (2.0, 300.0)]
+    rows = [{"name": "mild", "content": "A", "features": [0.5, -1]}, {"name": "sharp", "content": "B", "features": [2, 300]}]
+    assert read_lines("\n".join(map(json.dumps, rows)), format="jsonl")[0] == found
+    several = "name,content,context,features\na,1,x,1\na,2,y,\nb,3,x,2\nb,4,y,2\n"
+    assert [option.features for option in read_lines(several, format="csv")[0]] == [(1.0,), (2.0,)]
+    two = several.replace("a,2,y,\n", "a,2,y,7\n")
+    assert refusal(read_lines, two, format="csv") == "Line 3: option 'a' has other features already."
+    some = "name,content,features\nmild,A,1\nsharp,B,\n"
+    assert refusal(read_lines, some, format="csv") == "Option 'sharp' must have 1 feature, as the others. Got 0."
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("1 two", "Line 2: 'features' must be at most 100 numbers from -1,000,000 to 1,000,000. Got '1 two'."),
+        ("nan", "Line 2: 'features' must be at most 100 numbers"),
+        ("1e7", "Line 2: 'features' must be at most 100 numbers"),
+        ("1 " * 101, "Line 2: 'features' must be at most 100 numbers"),
+        ([True], "Line 2: 'features' must be at most 100 numbers"),
+        ([None], "Line 2: 'features' must be at most 100 numbers"),
+        ({"a": 1}, "Line 2: 'features' must be numbers."),
+        (5, "Line 2: 'features' must be numbers. Got 5."),
+    ],
+)
+def test_features_that_cannot_be_are_refused_by_their_line(said, sentence):
+    rows = [{"name": "mild", "content": "A"}, {"name": "sharp", "content": "B", "features": said}]
+    assert refusal(read_lines, "\n".join(map(json.dumps, rows)), format="jsonl").startswith(sentence)

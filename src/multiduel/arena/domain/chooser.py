@@ -84,10 +84,17 @@ class Epoch:
     rounds: int  # tickets before it
     retired: bool  # options had retired
     wins: Floats = field(repr=False)  # f8[K, K]  of these options, ties half each way
+    features: list[list[float]] | None = None  # a row per option, for policies that use them
 
     def is_current(self) -> bool:
         """Does this process have the code that chose its slates? Not if its policy is not registered here."""
         return self.policy in POLICIES and self.fingerprint == fingerprint(self.policy)
+
+
+def feature_rows(described: Sequence[list[float] | None]) -> list[list[float]] | None:
+    """A row per option; None if some option has none, or another number of them (of a log: no command makes such options)."""
+    rows = [row for row in described if row]
+    return rows if len(rows) == len(described) and len({len(row) for row in rows}) == 1 else None
 
 
 class Chooser:
@@ -109,13 +116,15 @@ class Chooser:
         self.differs: int | None = None  # the first ticket whose slate was not found again
 
     def _make(self, name: str, purpose: str, words: dict[str, Any]) -> Policy:
+        spec = find(name)  # as data: a log may name it
         return make(
-            find(name),  # as data: a log may name it
+            spec,
             n_arms=len(self.epoch.options),
             slate_size=self.slate_size,
             seed=draw(self.seed, self.epoch.number, purpose),
             tally=self.epoch.wins,
             round=self.epoch.rounds,
+            features=self.epoch.features if spec.features else None,
             **words,
         )
 

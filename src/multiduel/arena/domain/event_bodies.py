@@ -18,6 +18,8 @@ from multiduel.arena.domain.options import (
     IMAGES,
     KINDS,
     MOST_CONTEXTS,
+    MOST_FEATURE,
+    MOST_FEATURES,
     MOST_MEDIA,
     MOST_NAME,
     MOST_OPTIONS,
@@ -159,7 +161,12 @@ _CONTENT = {
     "type": Field(lambda value: isinstance(value, str), "a media type"),
 }
 CONTENT = Field(_is_content, "a content with kind, sha256, size and type")
-_OPTION = {"id": OPTION_ID, "name": NAME, "contents": _list(CONTENT, 1, MOST_CONTEXTS)}
+_OPTION = {
+    "id": OPTION_ID,
+    "name": NAME,
+    "contents": _list(CONTENT, 1, MOST_CONTEXTS),
+    "features": _maybe(_list(_number(-MOST_FEATURE, MOST_FEATURE), 1, MOST_FEATURES)),
+}
 OPTIONS = _list(_object(_OPTION, "an option with id, name and contents"), 1)
 # Every log has these settings. Others were added since: where a log lacks one, its default was in force.
 FIRST_SETTINGS = (

@@ -6,6 +6,7 @@ A file is CSV (a line of column names first) or JSONL (an object per line) with
     content   the text itself, a URL, or the path of an image or sound beneath the file's folder
     kind      text (if not given), markdown, image, audio or url
     context   the question that this content answers, if there are several: then a line per option and question
+    features  numbers that describe the option, for policies that use them ("0.2 1.5"; in JSONL a list): of all or of none
 
 >>> options, contexts = read_lines("name,content\\nmild,Good morning.\\nsharp,Morning!\\n", format="csv")
 >>> [option.name for option in options], contexts
@@ -18,6 +19,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,10 +34,11 @@ from multiduel.files import file_name, read_text
 from multiduel.inputs import BadInput, choice, no_others, shortened, text
 
 KINDS = ("text", "markdown", "image", "audio", "url")
-COLUMNS = ("name", "content", "kind", "context")
+COLUMNS = ("name", "content", "kind", "context", "features")
 LEAST_OPTIONS, MOST_OPTIONS, MOST_CONTEXTS = 2, 200, 1000
 MOST_NAME, MOST_QUESTION, MOST_URL = 200, 10_000, 2_000  # characters
 MOST_LINES = 1_000_000  # of a file, or of what is pasted
+MOST_FEATURES, MOST_FEATURE = 100, 1e6  # of an option; how large one may be, in either direction
 MOST_TEXT, MOST_MEDIA, MOST_ALL = 200_000, 10_000_000, 500_000_000  # bytes
 
 # What a file is, is told by its first bytes, never by its name: (type, offset, bytes there).
@@ -85,6 +88,7 @@ class Option:
 
     name: str
     contents: tuple[Content, ...]
+    features: tuple[float, ...] = ()  # numbers that describe it, for policies that use them
 
 
 def make_content(kind: str, value: str | bytes, where: str = "A content") -> Content:
@@ -130,9 +134,34 @@ def check_options(options: Sequence[Option], contexts: Sequence[str] = (), *, le
         if len(option.contents) != max(1, len(contexts)):
             wanted = f"{len(contexts)} contents, one per context" if contexts else "one content"
             raise BadInput(f"Option {shortened(name)} must have {wanted}. Got {len(option.contents)}.")
+    check_features(options, len(options[0].features) if options else 0)
     total = sum(content.size for option in options for content in option.contents)
     if total > MOST_ALL:
         raise BadInput(f"All contents of an arena together must be at most {MOST_ALL:,} bytes. Got {total:,}.")
+
+
+def check_features(options: Iterable[Option], count: int) -> None:
+    """Refuse options that are not all described by so many numbers."""
+    for option in options:
+        features_of(option.features, f"Option {shortened(option.name)}")
+        if len(option.features) != count:
+            wanted = f"{count} {'feature' if count == 1 else 'features'}" if count else "no features"
+            raise BadInput(f"Option {shortened(option.name)} must have {wanted}, as the others. Got {len(option.features)}.")
+
+
+def features_of(value: Any, where: str) -> tuple[float, ...]:
+    """Numbers that describe an option: a list, or text with spaces or semicolons between them."""
+    parts = value.replace(";", " ").split() if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple):
+        raise BadInput(f"{where}: 'features' must be numbers. Got {shortened(value)}.")
+    try:
+        numbers = tuple(math.nan if isinstance(part, bool) else float(part) for part in parts)
+    except (TypeError, ValueError, OverflowError):
+        numbers = (math.nan,)
+    if len(numbers) > MOST_FEATURES or not all(abs(number) <= MOST_FEATURE for number in numbers):
+        limits = f"at most {MOST_FEATURES} numbers from {-MOST_FEATURE:,.0f} to {MOST_FEATURE:,.0f}"
+        raise BadInput(f"{where}: 'features' must be {limits}. Got {shortened(value)}.")
+    return numbers
 
 
 def option_name(value: Any, where: str) -> str:
@@ -176,6 +205,7 @@ def read_lines(
     """As ``read_options``, from text. Without files beside it, images and sounds cannot be named by a path."""
     contents: dict[str, dict[str | None, Content]] = {}
     contexts: dict[str, None] = {}
+    features: dict[str, tuple[float, ...]] = {}
     for number, record in records(written, format):
         where = f"Line {number}"
         no_others(record, COLUMNS, where)
@@ -193,6 +223,9 @@ def read_lines(
         mine[context] = make_content(kind, value if value is not None else "", f"{where}: the content")
         if context is not None:
             contexts.setdefault(context)
+        described = features_of(record.get("features") or (), where)
+        if described and features.setdefault(name, described) != described:
+            raise BadInput(f"{where}: option {shortened(name)} has other features already.")
         if len(contents) > MOST_OPTIONS:
             raise BadInput(f"{where}: an arena has at most {MOST_OPTIONS} options. Got one more.")
     wanted: tuple[str | None, ...] = tuple(contexts) or (None,)
@@ -202,7 +235,7 @@ def read_lines(
             if context not in mine or context not in wanted:
                 missing = shortened(context) if context not in mine else "none"
                 raise BadInput(f"Option {shortened(name)} must have a content per context. Check the context {missing}.")
-        options.append(Option(name, tuple(mine[context] for context in wanted)))
+        options.append(Option(name, tuple(mine[context] for context in wanted), features.get(name, ())))
     check_options(options, tuple(contexts), least=least)
     return tuple(options), tuple(contexts)
 

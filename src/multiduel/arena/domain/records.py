@@ -14,6 +14,7 @@ class OptionRecord:
     name: str
     contents: list[dict[str, Any]]  # kind, sha256, size, type; one, or one per context
     retired: bool = False
+    features: list[float] | None = None  # numbers that describe it
 
 
 @dataclass(slots=True)

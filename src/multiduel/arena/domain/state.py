@@ -13,7 +13,7 @@ import numpy as np
 
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.ballots import spoken
-from multiduel.arena.domain.chooser import Asked, Choice, Chooser, Epoch, Told
+from multiduel.arena.domain.chooser import Asked, Choice, Chooser, Epoch, Told, feature_rows
 from multiduel.arena.domain.clock import went_back
 from multiduel.arena.domain.errors import BrokenLog
 from multiduel.arena.domain.events import Event
@@ -227,7 +227,9 @@ class State:
 
     def _add_options(self, options: list[dict[str, Any]]) -> None:
         first = not self.options
-        self.options += [OptionRecord(option["id"], option["name"], option["contents"]) for option in options]
+        self.options += [
+            OptionRecord(option["id"], option["name"], option["contents"], features=option.get("features")) for option in options
+        ]
         if first:
             self.tally = Tally(len(self.options), unit=self.settings.unit)
         else:
@@ -288,6 +290,7 @@ class State:
             body["rounds"],
             bool(self.retired),
             self.wins(options),
+            feature_rows([self.options[option].features for option in options]),
         )
         self.stale.clear()
         self.steps.clear()

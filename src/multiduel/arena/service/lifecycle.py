@@ -9,7 +9,7 @@ from multiduel.arena.domain import commands as c
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.errors import Conflict, NotFound
 from multiduel.arena.domain.event_bodies import MOST_REQUEST
-from multiduel.arena.domain.options import check_options, option_name
+from multiduel.arena.domain.options import check_features, check_options, option_name
 from multiduel.arena.domain.settings import check_margin, check_policy
 from multiduel.arena.domain.state import State
 from multiduel.arena.service.decision import Decision, request_id
@@ -54,6 +54,7 @@ def _options(decision: Decision, options: Any) -> list[dict[str, Any]]:
             decision.contents[content.sha256] = content.data
     return [
         {"id": f"o{k}", "name": option.name.strip(), "contents": [content.describe() for content in option.contents]}
+        | ({"features": list(option.features)} if option.features else {})
         for k, option in enumerate(options, first)
     ]
 
@@ -94,6 +95,7 @@ def add_options(decision: Decision, command: c.AddOptions) -> c.ArenaInfo:
     if room is None:
         raise Conflict("Options can be added only where 'room', the number of options in all, was stated from the start.")
     check_options(command.options, state.contexts, least=1)
+    check_features(command.options, len(state.options[0].features or ()))
     if len(state.options) + len(command.options) > room:
         raise Conflict(f"This arena has room for {room} options in all. There were {len(state.options)} so far.")
     known = {option.name for option in state.options}

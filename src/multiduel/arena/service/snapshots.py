@@ -49,7 +49,7 @@ def table(state: State) -> dict[str, Any]:
         "arena": state.arena,
         "plain": {name: getattr(state, name) for name in PLAIN},
         "settings": state.settings.to_json(),
-        "options": [[option.id, option.name, option.contents, option.retired] for option in state.options],
+        "options": [[option.id, option.name, option.contents, option.retired, option.features] for option in state.options],
         "raters": [[[getattr(rater, name) for name in RATER], sorted(rater.contexts.items())] for rater in state.raters.values()],
         "tickets": _columns(tickets, TICKET_WORDS, TICKET_NUMBERS),
         "seats": _ints(len(ticket.shown) for ticket in tickets),

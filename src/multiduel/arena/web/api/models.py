@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from multiduel.arena.domain.options import MOST_CONTEXTS, MOST_NAME, MOST_OPTIONS, MOST_QUESTION, Option, make_content
+from multiduel.arena.domain.options import (
+    MOST_CONTEXTS,
+    MOST_NAME,
+    MOST_OPTIONS,
+    MOST_QUESTION,
+    Option,
+    features_of,
+    make_content,
+)
 from multiduel.arena.domain.settings import MOST_NAME as MOST_POLICY_NAME
 from multiduel.arena.domain.settings import MOST_SEATS, MOST_VOTES, RATERS, Setting, Settings, declared, setting
 from multiduel.arena.files.sheets import MOST_SHEETS
 from multiduel.arena.web.joining import JOIN_REQUEST
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, shortened
 
 MOST_WHOLE = 2**53 - 1  # that every JSON reader keeps whole
 
@@ -66,13 +74,16 @@ class OptionIn(Body):
     content: str | None = None
     base64: str | None = None
     contents: list[ContentIn] | None = Field(None, description="One per context, in their order, where there are contexts.")
+    features: list[float] | None = Field(
+        None, description="Numbers that describe the option, for policies that use them: of all options, or of none."
+    )
 
     def read(self) -> Option:
-        if self.contents is None:
-            return Option(self.name.strip(), (ContentIn(kind=self.kind, content=self.content, base64=self.base64).read(),))
-        if self.content is not None or self.base64 is not None:
+        if self.contents is not None and (self.content is not None or self.base64 is not None):
             raise BadInput("An option has either one content, or 'contents', one per context.")
-        return Option(self.name.strip(), tuple(one.read() for one in self.contents))
+        own = [ContentIn(kind=self.kind, content=self.content, base64=self.base64)] if self.contents is None else self.contents
+        features = features_of(self.features or [], f"Option {shortened(self.name)}")
+        return Option(self.name.strip(), tuple(one.read() for one in own), features)
 
 
 def typed(setting: Setting) -> Any:
