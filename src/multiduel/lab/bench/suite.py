@@ -206,6 +206,11 @@ def described() -> dict[str, Any]:
     }
 
 
+def as_text() -> str:
+    """``described`` as it is shipped."""
+    return json.dumps(described(), indent=1) + "\n"
+
+
 @functools.cache
 def _problems(name: str) -> tuple[Problem, ...]:
     return tuple(FAMILIES[name].make())
