@@ -94,6 +94,14 @@ def test_simulate_json_is_what_the_library_measures():
     assert got[1]["final"] == md.simulate("uniform", md.synthetic(5), **options).final.tolist()
 
 
+def test_simulate_takes_a_delay():
+    got = json.loads(good("simulate", "uniform", *SMALL, "--delay", "geometric:4", "--json", "-"))
+    options = {"horizon": 300, "runs": 3, "seed": 0}
+    assert got[0]["recommended"] == md.simulate("uniform", md.synthetic(5), **options, delay="geometric:4").recommended.tolist()
+    assert got[0]["problem"]["delay"] == "geometric:4"
+    assert "answers 4 rounds late" in good("simulate", "uniform", *SMALL, "--delay", "4")
+
+
 def test_simulate_writes_whole_files_and_a_table(tmp_path):
     target, figure = tmp_path / "r.json", tmp_path / "r.svg"
     table = good("simulate", "uniform", *SMALL, "--json", str(target), "--plot", str(figure), "--scale", "linear")
@@ -134,6 +142,10 @@ BAD = {
     "horizon beyond arithmetic": (["simulate", "uniform", "--horizon", "1e999999999"], "Got '1e999999999'"),
     "no runs": (["simulate", "uniform", "--runs", "0"], "'runs' of 'simulate'"),
     "no threads": (["simulate", "uniform", "--threads", "0"], "'threads' of 'simulate'"),
+    "delay of words": (
+        ["simulate", "uniform", "--delay", "soon"],
+        "must be a number of rounds, or 'geometric:MEAN'. Got 'soon'.",
+    ),
     "negative seed": (["simulate", "uniform", "--seed", "-1"], "'seed'"),
     "slate of one": (
         ["simulate", "uniform", "--slate-size", "1"],

@@ -11,6 +11,7 @@ import pytest
 
 import multiduel as md
 from multiduel.lab import experiment as lab
+from multiduel.lab import report, runner
 
 GOOD = """
 title = "Small"
@@ -141,3 +142,24 @@ def test_the_documented_experiments_are_good():
     assert len(lab.load(root / "examples" / "my_experiment.toml").contenders) == 6
     listed = re.findall(r"^\| `(\w+)` \|", (root / "docs" / "lab.md").read_text(), re.M)
     assert set(listed) >= {field.name for field in dataclasses.fields(lab.Experiment)} - {"problem", "contenders"}
+
+
+def test_late_answers_are_part_of_an_experiment(tmp_path):
+    table = {"name": "late", "horizon": 300, "runs": 4, "checkpoints": [300], "problem": {"kind": "synthetic", "arms": 5}}
+    table["contenders"] = [{"policy": "rucb"}]
+    prompt, late = (lab.from_json({**table, **more}, tmp_path) for more in ({}, {"delay": "geometric:20"}))
+    assert "delay" not in prompt.to_json() and lab.from_json(late.to_json(), tmp_path) == late
+    assert lab.from_json({**table, "delay": "15"}, tmp_path).delay == 15
+    panel = runner.run(late, tmp_path / "late")
+    expected = md.simulate("rucb", md.synthetic(5), horizon=300, runs=4, checkpoints=[300], delay="geometric:20")
+    assert (panel.lines[0].final == expected.final).all() and "of mean 20" in repr(panel)
+    assert panel.lines[0].result.problem["label"] == expected.problem["label"]
+    page = " ".join(str(block) for block in report.blocks(panel, tmp_path / "a.svg", tmp_path / "b.svg"))
+    assert "late by a geometric number of rounds of mean 20" in page
+    problem, contender = md.synthetic(5), prompt.contenders[0]
+    assert not runner.same_runs(problem, (prompt, contender), (late, contender))
+    with pytest.raises(md.BadInput, match=r"'delay' of 'experiment' must be a number of rounds"):
+        lab.from_json({**table, "delay": "soon"}, tmp_path)
+    with pytest.raises(md.BadInput, match="'delay' was None, now it is geometric:20"):
+        runner.run(prompt, tmp_path / "one")
+        runner.run(late, tmp_path / "one")

@@ -34,6 +34,7 @@ import numpy as np
 from multiduel.arrays import Ints
 from multiduel.engine.registry.plugins import beside, is_address, is_ours
 from multiduel.engine.registry.registry import POLICIES, Source, feature_table, find, resolve
+from multiduel.engine.simulation.delays import read_delay
 from multiduel.engine.simulation.play import KINDS as REGRETS
 from multiduel.files import read_text
 from multiduel.inputs import MOST_SEED, BadInput, choice, did_you_mean, no_others, shortened, text, truth, whole
@@ -103,6 +104,7 @@ class Experiment:
     regret: str = "average"
     benchmark: str = "condorcet"
     reset_horizon: bool = True  # policies that must know the horizon play one run per checkpoint, told it ends there
+    delay: int | str = 0  # rounds that each answer is late; or "geometric:MEAN"
 
     def __post_init__(self) -> None:
         ids = [contender.id for contender in self.contenders]
@@ -139,8 +141,9 @@ class Experiment:
         return contender.slate_size or self.slate_size
 
     def to_json(self) -> dict[str, Any]:
-        """What ``from_json`` takes back."""
-        return dataclasses.asdict(self)
+        """What ``from_json`` takes back. A delay of 0 is left out, so that earlier results stay valid."""
+        table = dataclasses.asdict(self)
+        return table if self.delay else {name: value for name, value in table.items() if name != "delay"}
 
 
 def _rounds(marks: int | tuple[int, ...], horizon: int, spacing: str) -> Ints:
@@ -313,6 +316,7 @@ def _experiment(table: dict[str, Any], source: Source) -> Experiment:
     choice("regret", table.get("regret", "average"), REGRETS)
     choice("benchmark", table.get("benchmark", "condorcet"), BENCHMARKS)
     truth("reset_horizon", table.get("reset_horizon", True))
+    table["delay"] = read_delay(table.get("delay", 0), of="experiment").word
     table["problem"] = problem_tables.check(table["problem"])
     table["contenders"] = tuple(_contender(number, entry, source) for number, entry in enumerate(table["contenders"], 1))
     experiment = Experiment(**table)

@@ -108,7 +108,7 @@ def blocks(panel: Panel, figure: Path, narrow: Path) -> list[Block]:
     """A page with the figure and a line per contender."""
     experiment = panel.experiment
     where = (
-        f"{panel.problem.label}. T = {experiment.horizon:,}, seed {experiment.seed}; regret: {experiment.regret}, "
+        f"{panel.setting}. T = {experiment.horizon:,}, seed {experiment.seed}; regret: {experiment.regret}, "
         f"against the best by {experiment.benchmark}, at the last checkpoint, round {int(experiment.marks()[-1]):,}."
     )
     return [
@@ -171,7 +171,7 @@ def latex(panel: Panel, regret: str | None = None) -> str:
     panel = panel.showing(regret or panel.experiment.regret)
     experiment = panel.experiment
     end = f"cumulative {experiment.regret} regret at round {int(experiment.marks()[-1]):,}"
-    title = f"{heading(panel)}. {panel.problem.label}; {end}. Intervals of means: {INTERVAL}."
+    title = f"{heading(panel)}. {panel.setting}; {end}. Intervals of means: {INTERVAL}."
     return latex_table(regret_table([line.summary for line in panel.lines], PAPER, title=title, bold_least=True))
 
 

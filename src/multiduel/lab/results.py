@@ -27,6 +27,7 @@ from multiduel.arrays import Floats
 from multiduel.display.regret_figures import Curve
 from multiduel.display.regret_tables import Summary
 from multiduel.engine.simulation import contexts
+from multiduel.engine.simulation.delays import read_delay
 from multiduel.engine.simulation.play import KINDS as REGRETS
 from multiduel.engine.simulation.result import Result
 from multiduel.files import file_name, is_draft, sweep
@@ -85,12 +86,17 @@ class Panel:
     results: tuple[Result, ...]  # of its contenders, in their order
     provenance: dict[str, Any]
 
+    @property
+    def setting(self) -> str:
+        """The problem, and how late its answers are, if they are."""
+        return read_delay(self.experiment.delay).label(self.problem.label)
+
     def __repr__(self) -> str:
         e = self.experiment
         most = max((e.runs_of(contender) for contender in e.contenders), default=0)
         named = ", ".join(contender.id for contender in e.contenders[:8]) + (" ..." if len(e.contenders) > 8 else "")
         many = "1 contender" if len(e.contenders) == 1 else f"{len(e.contenders)} contenders"
-        return f"<Panel '{e.name}' on {self.problem.label}: {many} ({named}), {most:,} runs of {e.horizon:,} rounds>"
+        return f"<Panel '{e.name}' on {self.setting}: {many} ({named}), {most:,} runs of {e.horizon:,} rounds>"
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -271,7 +277,7 @@ class Folder:
 
     @cached_property
     def _described(self) -> dict[str, Any]:
-        return self.problem.to_json()
+        return read_delay(self.experiment.delay).described(self.problem.to_json())
 
     def _part(self, block: Block) -> tuple[Any, dict[str, Any]] | None:
         """All rows and the metadata of a part; None if there is none whose runs may be kept."""

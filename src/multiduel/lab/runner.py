@@ -128,7 +128,8 @@ def same_runs(problem: AnyProblem, ours: tuple[Experiment, Contender], theirs: t
     """On the same problem, are their runs ours: the same policy from the same seed, and our checkpoints among theirs? Who is told
     its end must have been told the same ones."""
     (us, we), (them, they) = ours, theirs
-    if (us.horizon, us.seed, us.benchmark, us.reset_horizon) != (them.horizon, them.seed, them.benchmark, them.reset_horizon):
+    shared = ("horizon", "seed", "benchmark", "reset_horizon", "delay")
+    if any(getattr(us, name) != getattr(them, name) for name in shared):
         return False
     if _described(we, us, problem) != _described(they, them, problem):
         return False

@@ -68,6 +68,7 @@ def task(experiment: Experiment, problem: AnyProblem, block: Block) -> Task:
         "benchmark": experiment.benchmark,
         "reset_horizon": experiment.reset_horizon,
         "features": contender.features,
+        "delay": experiment.delay,
     }
     rounds = block.runs * float(marks.sum() if experiment.plays_again(contender) else horizon)
     code, sent = code_here(contender.policy), _parcel(contender.policy, id(find(contender.policy).params))
@@ -87,7 +88,7 @@ def play(task: Task, watch: Callable[[float], None] | None = None) -> Result:
         whose = "multiduel" if task.parcel is None or task.parcel.files else f"multiduel and '{task.parcel.address}'"
         raise BadInput(f"The cluster's workers must have the same {whose} as this computer. Theirs is another.")
     compile_seconds = 0.0
-    kind = f"{task.policy} {sorted(task.params.items())}"  # a machine among the params is compiled into the policy
+    kind = f"{task.policy} {sorted(task.params.items())} {task.options['delay']}"  # a machine is compiled into the policy
     if kind not in _ready:
         with _compiling:
             if kind not in _ready:

@@ -112,13 +112,14 @@ class WatchedState(NamedTuple):
     D: Floats  # f8[K, K]  answers that placed i above j
     L: Floats  # f8[K, K]
     against: Floats  # f8[K]
-    settled: Ints  # i8[4]  round of the verdict, answers so far, the arm, the kind
+    settled: Ints  # i8[4]  rounds until the verdict, answers so far, the arm, the kind
+    played: Ints  # i8[1]  rounds up to the end of the last commitment: a verdict falls after these, however late its answer is
 
 
 @init.implement(Watched)
 def init_watched(params: Watched, n_arms: int, rng: Stream) -> WatchedState:
     tables = (np.zeros((n_arms, n_arms)), np.zeros((n_arms, n_arms)), np.zeros(n_arms))
-    return WatchedState(init(params.policy, n_arms, rng), *tables, np.zeros(4, np.int64))
+    return WatchedState(init(params.policy, n_arms, rng), *tables, np.zeros(4, np.int64), np.zeros(1, np.int64))
 
 
 @use_features.implement(Watched)
@@ -136,11 +137,15 @@ def ask_watched(params: Watched, state: WatchedState, rng: Stream, round: int, l
     if state.settled[KIND] != OPEN:
         slate[0] = state.settled[ARM]
         return 1, limit
-    return ask(params.policy, state.policy, rng, round, 1 if params.stepping else limit, slate)
+    n, rounds = ask(params.policy, state.policy, rng, round, 1 if params.stepping else limit, slate)
+    state.played[0] = round + rounds - 1
+    return n, rounds
 
 
 @tell.implement(Watched)
 def tell_watched(params: Watched, state: WatchedState, rng: Stream, round: int, slate: Ints, wins: Floats) -> None:
+    if state.settled[KIND] != OPEN:  # an answer that was under way
+        return
     tell(params.policy, state.policy, rng, round, slate, wins)
     D, K, n = state.D, state.D.shape[0], slate.shape[0]
     for a in range(n):
@@ -153,14 +158,14 @@ def tell_watched(params: Watched, state: WatchedState, rng: Stream, round: int, 
         if beats_each(state.L, slate[a], math.log(K / params.alpha)):
             state.settled[KIND] = WINNER
             state.settled[ARM] = slate[a]
-            state.settled[ROUND] = round
+            state.settled[ROUND] = state.played[0]
     out = 0
     for h in range(K):
         out += 1 if state.against[h] >= -math.log(params.alpha) else 0
     if out == K:
         state.settled[KIND] = CYCLE
         state.settled[ARM] = recommend(params.policy, state.policy)
-        state.settled[ROUND] = round
+        state.settled[ROUND] = state.played[0]
 
 
 @recommend.implement(Watched)

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arrays import Floats, Ints, Stream
+from multiduel.engine.simulation.delays import answer, arrive
 from multiduel.kernels.compiler.dispatch import kernel
-from multiduel.kernels.contract import ask, compare, meet, recommend, seats, tell
+from multiduel.kernels.contract import ask, meet, recommend, seats
 
 KINDS = ("average", "strong", "weak", "slots")  # rows of `regret`: mean, max, min over the slate; mean over the seats taken
 ROUND, MARK, EVENTS, STRETCH = 0, 1, 2, 3  # places in `clock`
@@ -71,10 +72,14 @@ def play(params: Any, state: Any, rng: Stream, opponent: Opponent, pace: Pace, r
     mark = clock[MARK]
     stretch = clock[STRETCH]
     events = 0
-    while t <= pace.horizon and events < pace.budget:
+    while True:
+        quiet = arrive(opponent.world, opponent.key, t, opponent.gaps, wins, params, state, rng)
+        if t > pace.horizon or events >= pace.budget:
+            break
         events += 1
         left = pace.horizon + 1 - t
         limit = left if left < pace.stride else pace.stride
+        limit = quiet if quiet < limit else limit  # a choice may change when an answer arrives
         meet(opponent.world, opponent.key, t, opponent.gaps, params, state)
         n, rounds = ask(params, state, rng, t, limit, slate)
         if pace.watched and faulty(slate, n, rounds, limit, min(wins.shape[0], K), K):
@@ -108,8 +113,7 @@ def play(params: Any, state: Any, rng: Stream, opponent: Opponent, pace: Pace, r
             stretch = 0
 
         if n > 1:
-            compare(opponent.world, opponent.key, t, rounds, slate[:n], wins)
-            tell(params, state, rng, t, slate[:n], wins)
+            answer(opponent.world, opponent.key, t, rounds, slate[:n], wins, params, state, rng)
 
         while mark < checkpoints.shape[0] and checkpoints[mark] < t + rounds:
             for kind in range(4):

@@ -14,10 +14,11 @@ import numpy as np
 
 from multiduel.arrays import Floats, Ints
 from multiduel.engine.registry.plugin_errors import guarded, refuse_arm, refuse_slate
+from multiduel.engine.simulation.delays import Delay, delayed
 from multiduel.engine.simulation.play import EVENTS, FAULT, KINDS, MARK, ROUND, STRETCH, Opponent, Pace, Record, play
 from multiduel.engine.simulation.seeds import run_seeds, streams
 from multiduel.engine.simulation.worlds import BlockMatrix, Matrix, sides
-from multiduel.kernels.compiler.dispatch import Entry, entry
+from multiduel.kernels.compiler.dispatch import Entry, entry, is_ours
 from multiduel.kernels.contract import FOREVER, PolicySpec, extend, fix_features, init
 from multiduel.policies.wrappers import ARM, Watched
 
@@ -43,6 +44,14 @@ class Plan:
     first_run: int
     commit: bool  # False: every round on its own
     reset_horizon: bool  # every checkpoint is a run of its own, told that this is where it ends
+    delay: Delay  # how late answers come
+
+    @property
+    def stride(self) -> int:
+        """For how many rounds the policy may commit. Where answers are late, not to several arms for many rounds: each answer
+        would arrive in a round of its own. Plug-in policies may do so without saying it."""
+        steps = self.delay.longest and (self.spec.blocks or not is_ours(self.spec.params.__module__))
+        return FOREVER if self.commit and not steps else 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +109,8 @@ def play_runs(plan: Plan, threads: int, progress: Callable[[float], None] | None
             budget = FIRST_BUDGET
             while record.clock[ROUND] <= end and not cancelled.is_set():
                 start = time.perf_counter()
-                stride = FOREVER if plan.commit else 1
-                arm = loop_call(*players, Pace(end, stride, budget, plan.spec.watched), record)
-                _vet(plan, arm, min(end + 1 - int(record.clock[ROUND]), stride), record)
+                arm = loop_call(*players, Pace(end, plan.stride, budget, plan.spec.watched), record)
+                _vet(plan, arm, min(end + 1 - int(record.clock[ROUND]), plan.stride), record)
                 recommended[run] = labels[arm]
                 budget = next_budget(budget, time.perf_counter() - start)
             before = labels, players, record
@@ -145,15 +153,25 @@ def next_budget(budget: int, seconds: float) -> int:
 def _world(plan: Plan, labels: Ints) -> Any:
     """The problem as the policy meets it: its arm k is the user's labels[k]."""
     if hasattr(plan.problem, "world"):
-        return plan.problem.world(labels, plan.seats)
-    seen = sides(plan.problem.matrix[np.ix_(labels, labels)])
-    return BlockMatrix(seen, np.zeros(4, np.uint64)) if plan.spec.blocks else Matrix(seen)
+        world = plan.problem.world(labels, plan.seats)
+    else:
+        seen = sides(plan.problem.matrix[np.ix_(labels, labels)])
+        blocks = plan.spec.blocks and not plan.delay.longest
+        world = BlockMatrix(seen, np.zeros(4, np.uint64)) if blocks else Matrix(seen)
+    return delayed(world, plan.delay, plan.seats, plan.horizon) if plan.delay.longest else world
 
 
 def _loop(plan: Plan) -> Entry:
-    example = _world(plan, np.arange(len(plan.gaps)))
-    parts = (type(part) for part in example if hasattr(part, "_fields"))
-    return entry(play, plan.params, plan.spec.name, type(example), *parts, care=plan.spec.care)
+    types = _types(_world(plan, np.arange(len(plan.gaps))))
+    return entry(play, plan.params, plan.spec.name, *types, care=plan.spec.care)
+
+
+def _types(world: Any) -> Iterator[type]:
+    """All types that compiled code of a world is dispatched on."""
+    yield type(world)
+    for part in world:
+        if hasattr(part, "_fields"):
+            yield from _types(part)
 
 
 def _vet(plan: Plan, arm: int, limit: int, record: Record) -> None:

@@ -23,12 +23,13 @@ from multiduel.engine.registry.registry import (
     with_dimension,
 )
 from multiduel.engine.simulation.contexts import ContextProblem
+from multiduel.engine.simulation.delays import read_delay
 from multiduel.engine.simulation.play import KINDS
 from multiduel.engine.simulation.result import Result, Results, Settlement
 from multiduel.engine.simulation.runs import Measurement, Plan, play_runs
 from multiduel.inputs import MOST_SEED, BadInput, cores, finite, shortened, truth, whole
 from multiduel.kernels.contract import FOREVER, PolicySpec
-from multiduel.policies.wrappers import CYCLE, OPEN, WINNER, Watched
+from multiduel.policies.wrappers import CYCLE, OPEN, REMEMBERED, WINNER, Closing, Watched
 from multiduel.problems import Problem, from_matrix
 
 MOST_RUNS = 100_000_000
@@ -56,6 +57,7 @@ def simulate(
     features: Any = ...,
     until: str | None = ...,
     verdict_error: float = ...,
+    delay: int | str = ...,
     progress: bool | Callable[[float], None] | None = ...,
     **params: Any,
 ) -> Result: ...
@@ -77,6 +79,7 @@ def simulate(
     features: Any = ...,
     until: str | None = ...,
     verdict_error: float = ...,
+    delay: int | str = ...,
     progress: bool | Callable[[float], None] | None = ...,
     **params: Any,
 ) -> Results: ...
@@ -97,6 +100,7 @@ def simulate(
     features: Any = None,
     until: str | None = None,
     verdict_error: float = 0.05,
+    delay: int | str = 0,
     progress: bool | Callable[[float], None] | None = None,
     **params: Any,
 ) -> Result | Results:
@@ -139,6 +143,10 @@ def simulate(
         ``until="verdict"`` watches for the verdict (``md.verdict``, with this error): from then on its winner is used, and the
         result's ``settlement`` says when that was, whether it was wrong, and the regret by then. The horizon is how long to
         wait for it.
+    delay
+        How many rounds late each answer comes: a number of rounds, or ``"geometric:MEAN"`` for random delays, which every policy
+        of a run meets alike. The answer of round t is told before the choice of round t + 1 + delay; answers that are still
+        under way at the end are lost.
     progress
         True shows a bar; a function is called with the share that is played.
     **params
@@ -186,6 +194,7 @@ def simulate(
         "first_run": whole("first_run", first_run, 0, FOREVER, of="simulate"),
         "commit": truth("commit", commit) and not dimension,  # rounds that differ cannot be committed to
         "reset_horizon": truth("reset_horizon", reset_horizon),
+        "delay": read_delay(delay),
     }
     marks = _checkpoints(checkpoints, rounds)
     workers = cores(threads, of="simulate")
@@ -200,6 +209,11 @@ def simulate(
             own = with_dimension(spec, own, table.shape[1], "'features'")
         own = with_dimension(spec, own, dimension, "the problem")
         inside = resolve(spec, n_arms=problem.n_arms, slate_size=size, horizon=rounds, words=own)
+        if isinstance(inside, Closing) and common["delay"].longest >= REMEMBERED:
+            raise BadInput(
+                f"'closing' of '{spec.name}' remembers the slates of {REMEMBERED:,} rounds: 'delay' of 'simulate' must be below. "
+                f"It may reach {common['delay'].longest:,}."
+            )
         if dimension:
             refuse_closing(spec, inside)
         elif spec.contextual and table is None and dimension_of(inside):
@@ -215,6 +229,7 @@ def simulate(
             checkpoints=np.union1d(marks, [rounds]) if until else marks,  # regret by the verdict is reckoned from the end
             **common,
         )
+        plan.delay.places(rounds, plan.seats)
         games.append((plan, inside, size))
     results = Results()
     label = ", ".join(plan.spec.name for plan, _, _ in games)
@@ -253,7 +268,7 @@ def _result(plan: Plan, inside: Any, slate_size: int, marks: Ints, benchmark: st
     return Result(
         policy=plan.spec.name,
         params=words,
-        problem=plan.problem.to_json(),
+        problem=plan.delay.described(plan.problem.to_json()),
         slate_size=slate_size,
         horizon=plan.horizon,
         runs=plan.runs,
