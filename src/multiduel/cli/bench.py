@@ -131,9 +131,7 @@ def _all(out: Path, cap: float, anew: bool, threads: int | None) -> None:
 
     specs = [spec for spec in POLICIES.values() if not play.why_not(spec)]
     left = len(POLICIES) - len(specs)
-    print(
-        f"{len(specs)} policies, {len(suite.cells())} cells, {cap:g} CPU seconds a cell; {left} policies need features of the arms."
-    )
+    print(f"{len(specs)} policies, {len(suite.cells())} cells, {cap:g} CPU seconds a cell; {left} policies need features.")
     with occupied(out):
         play.play_all(specs, out, cap=cap, threads=threads, anew=anew, say=lambda line: print(line, flush=True))
         write_whole(out / SUITE, suite.as_text())

@@ -28,6 +28,7 @@ from multiduel.lab.provenance import code_digest
 
 SAVE_EVERY = 5.0  # seconds of the clock: what a kill may cost, beside the cell at work
 MOST_ARMS = {"cw-rmed": (100, "its linear programme has about K^2 rows and columns")}  # of policies that would fill the memory
+LEFT_OUT = "left out: "  # begins the note of a row without runs
 SAMPLE = 3  # runs that are compared before results of other code are added to
 
 Progress = Callable[[float, float], None]  # done, in all
@@ -132,7 +133,7 @@ def play_cell(spec: PolicySpec, cell: Cell, row: Row | None, *, cap: float, runs
         return row
     most, reason = MOST_ARMS.get(spec.name, (max(FAMILIES[cell.family].arms), ""))
     if max(FAMILIES[cell.family].arms) > most:
-        return replace(_empty(cell), note=f"left out: more than {most} arms, and {reason}")
+        return replace(_empty(cell), note=f"{LEFT_OUT}more than {most} arms, and {reason}")
     _play(spec, cell, 0, 0, 1, threads, None, horizon=1)  # compile
     start, parts = time.process_time(), []
     if row is None or row.runs == 0:
@@ -148,10 +149,11 @@ def play_cell(spec: PolicySpec, cell: Cell, row: Row | None, *, cap: float, runs
             for number in range(INSTANCES):
                 parts.append(_play(spec, cell, number, 0, 1, threads, watch))
                 done = number + 1
-                watch(0.0)
+                if done < INSTANCES:
+                    watch(0.0)
         except _Slow as slow:
             seconds = float(slow.args[0])
-            note = f"left out: at least {seconds:.2g} CPU seconds a run, {cap:g} allowed for {INSTANCES} of them"
+            note = f"{LEFT_OUT}at least {seconds:.2g} CPU seconds a run, {cap:g} allowed for {INSTANCES} of them"
             return replace(row, seconds=seconds, note=note)
         row = _with_runs(row, parts, time.process_time() - start)
         parts = []

@@ -19,8 +19,8 @@ SAID_NOT_APART = 4  # names in a cell of the table
 METHOD = (
     "**Score**: regret in percent of what random slates lose on the same instance, as the mean of the twenty instances; 100 is "
     "no better than chance. **Rank**: by score among the policies that played the cell; the range after it is that of all ranks "
-    "that cannot be ruled out at 95%. Policies are compared instance by instance on runs with the same seeds, by a bootstrap over "
-    "instances, with Holm's adjustment. Policies that are **not told apart** may be better or worse: the suite does not say. "
+    "that cannot be ruled out at 95%. Policies are compared instance by instance on runs with the same seeds, by a bootstrap "
+    "over instances, with Holm's adjustment. Policies that are **not told apart** may be better or worse: the suite cannot say. "
     "**Ends wrong**: the share of runs that recommend an arm at the end that is not the best. **Worst tenth**: the score of the "
     "worst tenth of the runs."
 )

@@ -160,6 +160,10 @@ _listed = (
         "winner-only", "Winner-only answers", "Every answer names the best option of the slate and nothing else.",
         partial(instances.strengths, 14_000), 14_000, answers="winner", slate_sizes=SEVERAL,
     ),
+    Family(
+        "late", "Late answers", "Bradley-Terry; an answer comes a geometric number of rounds late, 50 on average; 5 to 40 arms.",
+        _drawn(lambda K, seed: bradley_terry(K, seed=seed), 15_000), 15_000, options={"delay": "geometric:50"},
+    ),
     *(
         Family(
             f"arms-{K}", f"{K} arms", f"{K} arms: ten draws of random utilities, ten of Bradley-Terry strengths.",
