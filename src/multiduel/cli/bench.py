@@ -93,8 +93,7 @@ def _found(name: str) -> PolicySpec:
 
 def _play(spec: PolicySpec, cells: list[Cell], out: Path, cap: float, runs: int, anew: bool, threads: int | None) -> None:
     from multiduel.display import regret_figures
-    from multiduel.display.documents import BOLD
-    from multiduel.display.tables import rich_table
+    from multiduel.display.tables import BOLD, rich_table
     from multiduel.engine.registry.benchmark_results import shipped
     from multiduel.lab.bench import play, report
     from multiduel.lab.folder_lock import occupied

@@ -53,7 +53,7 @@ class Row:
     @property
     def runs(self) -> int:
         """Runs of an instance."""
-        return self.regret.shape[1]
+        return int(self.regret.shape[1])
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,8 @@ def _results(data: bytes) -> PolicyResults:
         if not (whole and timed and isinstance(family, str) and isinstance(note, str)):
             raise ValueError("a row is not as it should be")
         part = slice(start, start := start + instances * runs)
-        row = Row(family, slate_size, horizon, *(each[part].reshape(instances, runs) for each in (regret, wrong)), seconds, note)
+        ours, ends = (each[part].reshape(instances, runs) for each in (regret, wrong))
+        row = Row(family, slate_size, horizon, ours, ends, seconds, note)
         if row.regret.size and not (np.isfinite(row.regret).all() and row.regret.min() >= 0.0):
             raise ValueError("regret is not a number of at least 0")
         rows[row.key] = row

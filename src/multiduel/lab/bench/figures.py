@@ -17,6 +17,7 @@ from multiduel.lab.bench.ranking import Overall
 NAMED = 6  # policies that have a colour and a name, beside the one that it is about
 MOST = 64.0  # times the best: where the axis ends
 FAINT = "#C8C8C8"
+OWN = "#D50000"  # of the policy that it is about: nobody else has it
 
 
 def profile(found: Overall, file: Path, *, own: str | None = None, size: str = "double") -> Path:
@@ -42,7 +43,7 @@ def profile(found: Overall, file: Path, *, own: str | None = None, size: str = "
             share = 100.0 * found.profile(name, times)
             axes.plot(
                 *(times, share),
-                color=style.colour,
+                color=OWN if mine else style.colour,
                 marker=style.marker,
                 markevery=(20, 80),
                 markersize=4,

@@ -19,6 +19,7 @@ from multiduel.lab.bench.suite import FAMILIES, HORIZONS, SLATE_SIZES, VERSION, 
 TWICE = 2.0  # times the best
 
 
+@cache
 def pool() -> dict[str, PolicyResults]:
     """The shipped results, of this suite."""
     return {name: results for name, results in shipped().items() if results.suite == suite.digest()}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
@@ -67,6 +67,7 @@ class Standing:
         return 1e9 * self.row.seconds / self.row.horizon
 
 
+@cache
 def losses(cell: Cell) -> Floats:
     """The regret of random slates on every instance of a cell, up to the end."""
     family = FAMILIES[cell.family]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ class Report:
 
     policy: str
     headline: str
+    sound: bool  # most of its runs end with the best arm
     tables: list[Table]
     left_out: list[str]
     profiles: list[Overall]
@@ -64,7 +66,7 @@ def report(own: PolicyResults, pool: Pool) -> Report:
         for row in own.rows.values()
         if row.runs == 0 and row.family in FAMILIES
     ]
-    return Report(own.policy, headline or f"**{own.policy}** has not played any cell.", tables, notes, profiles)
+    return Report(own.policy, headline or f"**{own.policy}** has not played any cell.", not warning, tables, notes, profiles)
 
 
 def _only(pool: Pool, families: set[str], slate_size: int, horizon: int) -> Pool:
@@ -151,7 +153,7 @@ def write(found: Report, own: PolicyResults, folder: Path) -> list[Path]:
     """Write the page and its figures: .svg for the page, .pdf as wide as a column for a paper."""
     blocks: list[Block] = [
         Heading(f"{found.policy} on benchmark suite {VERSION}", 1),
-        Callout(found.headline, certain=True),
+        Callout(found.headline, certain=found.sound),
         Text(f"Suite {VERSION}, `{own.suite}`; multiduel {own.facts.get('version')}; {own.cpu_seconds:,.0f} CPU seconds."),
     ]
     paths = []
@@ -170,7 +172,7 @@ def write(found: Report, own: PolicyResults, folder: Path) -> list[Path]:
     if few:
         blocks += [
             Heading("Fewer runs"),
-            Text(f"{len(few)} cells have fewer than {RUNS} runs an instance: {few[0].note}, and so on."),
+            Text("; ".join(f"{count} cells: {note}" for note, count in Counter(row.note for row in few).items()) + "."),
         ]
     blocks += [Heading("How to read it"), Text(METHOD)]
     file = folder / f"{found.policy}.html"

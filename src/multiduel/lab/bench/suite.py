@@ -189,6 +189,7 @@ def cells(
     ]
 
 
+@functools.cache
 def digest() -> str:
     """The hash that freezes the suite: of all families' instances, seeds and settings."""
     return hashlib.sha256("".join(family.digest() for family in FAMILIES.values()).encode()).hexdigest()[:16]
