@@ -2,7 +2,6 @@
 
 python benchmarks/rivals.py                     the table, T = 10^6, 50 runs (fewer where said)
 python benchmarks/rivals.py --horizon 1e5 --policies rmed1 rucb
-python benchmarks/rivals.py --measure           measure the grid behind md.suggest and write engine/registry/measured.json
 python benchmarks/rivals.py --lock-in FILE.csv  final regret of the Thompson samplers on a matrix: quantiles, not means
 """
 

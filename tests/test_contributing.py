@@ -131,5 +131,5 @@ def test_step_left_out_is_noticed(followed, named):
 def test_every_file_of_the_steps_is_followed_or_read():
     named = set(re.findall(r"`(?:\.venv/bin/python )?([\w./<>-]+\.(?:py|md))\b", STEPS))
     read = {"src/multiduel/policies/multi_rucb.py", "src/multiduel/policies/beat_the_mean.py", "tests/test_contributing.py"}
-    optional = {"src/multiduel/display/line_styles.py", "benchmarks/suggestions.py"}
+    optional = {"src/multiduel/display/line_styles.py"}
     assert named - read - optional == set(ACTIONS)

@@ -22,7 +22,8 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
 
-import policy_pages  # noqa: E402  (beside this file)
+import benchmark_pages  # noqa: E402  (beside this file)
+import policy_pages  # noqa: E402
 from docstrings import escaped, slug, table  # noqa: E402
 
 from multiduel import __all__ as public_names  # noqa: E402
@@ -68,6 +69,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Pages that are made get their places in the navigation."""
     sections = {name: pages for entry in config.nav or [] if isinstance(entry, dict) for name, pages in entry.items()}
     sections["Policies"][:] = ["policies/index.md", *({spec.title: policy_pages.page_name(spec)} for spec in ALL)]
+    sections["Benchmark"] += [{title: place} for title, place in benchmark_pages.PAGES.items()]
     python = next(entry["Python"] for entry in sections["Reference"] if isinstance(entry, dict) and "Python" in entry)
     python[:] = [{title: f"reference/api/{slug(title)}.md"} for title in (*API, "Rankers", *MODULES)]
     config.extra["version_of_package"] = __version__
@@ -105,6 +107,7 @@ def made_pages() -> Iterator[tuple[str, str]]:
     known = json.loads(RESULTS.read_text())
     for spec in ALL:
         yield policy_pages.page_name(spec), policy_pages.policy_page(spec, known.get(f"policy-{spec.name}"))
+    yield from benchmark_pages.pages()
     yield "reference/cli.md", _commands()
     yield "reference/experiment.md", _experiment()
     yield "reference/problems.md", _problems()

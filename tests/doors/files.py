@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import csv
+import dataclasses
 import json
 import secrets
 import sqlite3
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from typer.testing import CliRunner
 
 import multiduel as md
@@ -44,7 +46,9 @@ from multiduel.arena.files.verify import verify, verify_log
 from multiduel.arena.journal import ArenaRow, Snapshot
 from multiduel.arena.service import snapshots
 from multiduel.cli import app
+from multiduel.engine.registry import benchmark_results
 from multiduel.lab import experiment, parts, provenance, results, runner
+from multiduel.lab.bench import suite
 from multiduel.rankers.replay import replay as follow
 from multiduel.votes.styles import style_covariates
 from tests.arena.calling import Caller
@@ -385,6 +389,18 @@ def parquet_parts(folder: Path, name: str) -> None:
         tried(results.read, place)
 
 
+def benchmark_files(folder: Path, name: str) -> None:
+    """A submission to the benchmark: its policy is data, until somebody types it."""
+    file, empty = folder / "some.npz", np.zeros((20, 0), np.float32)
+    row = benchmark_results.Row("cyclic", 2, 10_000, empty, empty.astype(bool), 0.0, name)
+    named = benchmark_results.PolicyResults(name, suite.digest(), {"cite": name, "code": name}, {row.key: row})
+    for one in (named, dataclasses.replace(named, suite=name), dataclasses.replace(named, policy="uniform")):
+        benchmark_results.write(one, file)
+        assert benchmark_results.read(file).policy == one.policy
+        command("bench", "--check", file)
+        command("bench", "uniform", "--check", file)
+
+
 def experiments(folder: Path, name: str) -> None:
     """A person's own file: only the policies in it are typed as policies."""
     import tomllib
@@ -494,6 +510,7 @@ FILES: dict[str, Callable[[Path, str], None]] = {
     "a snapshot of a policy": policy_snapshots,
     "a folder of results: report, cite, resume, play again": results_folders,
     "metadata of Parquet": parquet_parts,
+    "results of the benchmark: read, check": benchmark_files,
     "other fields of an experiment": experiments,
     "files of problems": problem_files,
     "logs of rankers, tables, UBI": ranker_logs,

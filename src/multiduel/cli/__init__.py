@@ -7,11 +7,24 @@ from typing import Annotated
 import typer
 
 from multiduel import __version__
-from multiduel.cli import arena, arena_demo, arena_files, arena_keys, judges, lab, policies, problem, ranker_logs, simulate, votes
+from multiduel.cli import (
+    arena,
+    arena_demo,
+    arena_files,
+    arena_keys,
+    bench,
+    judges,
+    lab,
+    policies,
+    problem,
+    ranker_logs,
+    simulate,
+    votes,
+)
 from multiduel.cli.terminal import INTERRUPTED, Sentences, leave_at_once, output
 
 app = typer.Typer(cls=Sentences, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
-for commands in (policies, problem, simulate, lab, votes):
+for commands in (policies, problem, simulate, lab, bench, votes):
     app.add_typer(commands.app)  # without a name: its commands are ours
 app.add_typer(ranker_logs.app, name="rankers")
 app.add_typer(judges.app, name="judge")

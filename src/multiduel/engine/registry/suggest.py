@@ -9,6 +9,9 @@ import math
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from multiduel.engine.registry.benchmark_results import Row, shipped, shipped_suite, worst_tenth
 from multiduel.engine.registry.registry import POLICIES
 from multiduel.inputs import BadInput, choice, whole
 from multiduel.kernels.contract import FOREVER, PolicySpec
@@ -23,6 +26,8 @@ WORDS = {
 # What a policy description must not ask for: more than is assumed.
 MORE = {"utilities": (), "condorcet": ("utilit", "linear", "order", "transitiv")}
 MORE["copeland"] = (*MORE["condorcet"], "^a Condorcet winner")
+NOT_FOR_REGRET = ("challengers",)  # made to be certain with few answers, not to lose little
+FEWEST_INSTANCES = 4  # with the same number of arms
 
 
 class Suggestion(NamedTuple):
@@ -44,9 +49,48 @@ class Suggestion(NamedTuple):
 
 @functools.cache
 def measured() -> dict[str, Any]:
-    """The measurements that ``benchmarks/suggestions.py`` made."""
-    data: dict[str, Any] = json.loads(importlib.resources.files(__package__).joinpath("measured.json").read_text())
-    return data
+    """The shipped results of the benchmark, by what is assumed of the options and by how many there are.
+
+    A row joins the instances with the same number of arms of all families that stand for an assumption. A policy that was too
+    slow for one of these families has no row there, and is listed as left out.
+    """
+    suite = shipped_suite()
+    families = {name: family for name, family in suite["families"].items() if family["assumption"]}
+    rows, left_out = [], []
+    for results in shipped().values():
+        played = [row for row in results.rows.values() if row.family in families]
+        if results.suite != suite["digest"] or results.policy in NOT_FOR_REGRET:
+            continue
+        for assumption, n_arms in _settings(families):
+            wanted = {
+                name for name, family in families.items() if family["assumption"] == assumption and n_arms in family["arms"]
+            }
+            for slate_size, horizon in sorted({row.key[1:] for row in played if row.family in wanted}):
+                here = [row for row in played if row.family in wanted and row.key[1:] == (slate_size, horizon)]
+                place = {"assumption": assumption, "n_arms": n_arms, "horizon": horizon, "slate_size": slate_size}
+                if {row.family for row in here if row.runs} == wanted:
+                    rows.append(place | {"policy": results.policy} | _numbers(here, families, n_arms))
+                else:
+                    left_out.append(place | {"policy": results.policy, "seconds": max(row.seconds for row in here)})
+    return {"rows": rows, "left_out": left_out, "not_for_regret": NOT_FOR_REGRET}
+
+
+def _settings(families: dict[str, Any]) -> list[tuple[str, int]]:
+    """Assumptions and numbers of arms of which there are enough instances."""
+    found = [(family["assumption"], arms) for family in families.values() for arms in family["arms"]]
+    return sorted({each for each in found if found.count(each) >= FEWEST_INSTANCES})
+
+
+def _numbers(rows: list[Row], families: dict[str, Any], n_arms: int) -> dict[str, Any]:
+    chosen = [np.array([arms == n_arms for arms in families[row.family]["arms"]]) for row in rows]
+    regret = [row.regret[which].astype(np.float64) for row, which in zip(rows, chosen, strict=True)]
+    means = np.concatenate([each.mean(axis=1) for each in regret])
+    return {
+        **{"instances": len(means), "runs": sum(each.size for each in regret), "mean": float(means.mean())},
+        **{"error": float(means.std(ddof=1) / len(means) ** 0.5)},
+        "worst_tenth": worst_tenth(np.concatenate([each.ravel() for each in regret])),
+        "wrong": float(np.concatenate([row.wrong[which].mean(axis=1) for row, which in zip(rows, chosen, strict=True)]).mean()),
+    }
 
 
 @functools.cache
@@ -68,8 +112,9 @@ def suggest(
     """Suggest a policy, from measured results.
 
     The suggestion is the policy of least rank in the measured setting nearest to yours: its rank by mean regret plus its rank
-    by the worst tenth of the runs; in ties the mean decides. A policy that assumes more than you do is never suggested, and
-    neither is one that was not measured; ``why`` names those that would fit and were not measured.
+    by the worst tenth of the runs; in ties the mean decides. The measurements are the results of the benchmark
+    (``multiduel bench``). A policy that assumes more than you do is never suggested, and neither is one that was not measured;
+    ``why`` names those that would fit and were not measured.
 
     Parameters
     ----------
@@ -115,7 +160,11 @@ def suggest(
     rows = [row for row in measured()["rows"] if row["assumption"] == assume]
     arms = _nearest({row["n_arms"] for row in rows}, n_arms)
     rows = [row for row in rows if row["n_arms"] == arms]
-    rounds = _nearest({row["horizon"] for row in rows}, horizon or 10**6)
+    measured_at = {
+        rounds: len({row["policy"] for row in rows if row["horizon"] == rounds}) for rounds in {row["horizon"] for row in rows}
+    }
+    most = max(measured_at.values())  # a horizon at which few policies were measured says little
+    rounds = _nearest({rounds for rounds, policies in measured_at.items() if 2 * policies >= most}, horizon or 10**6)
     seats = _nearest({row["slate_size"] for row in rows}, slate_size)
     here = [
         row

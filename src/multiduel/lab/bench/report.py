@@ -1,0 +1,180 @@
+"""A policy beside all others: the sentence first, then tables, the profile, and a page with all of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from multiduel.display.documents import Block, Callout, Heading, Picture, Text, page
+from multiduel.display.tables import Table, power_of_ten
+from multiduel.engine.registry.benchmark_results import PolicyResults
+from multiduel.files import write_whole
+from multiduel.lab.bench import figures
+from multiduel.lab.bench.ranking import Overall, Pool, Standing, in_cell, overall, standings
+from multiduel.lab.bench.suite import FAMILIES, RUNS, VERSION, Cell
+
+ENDS_WRONG = 0.5  # a policy that ends wrong in more of its runs than this is said to
+SAID_NOT_APART = 4  # names in a cell of the table
+METHOD = (
+    "**Score**: regret in percent of what random slates lose on the same instance, as the mean of the twenty instances; 100 is "
+    "no better than chance. **Rank**: by score among the policies that played the cell; the range after it is that of all ranks "
+    "that cannot be ruled out at 95%. Policies are compared instance by instance on runs with the same seeds, by a bootstrap "
+    "over instances, with Holm's adjustment. Policies that are **not told apart** may be better or worse: the suite cannot say. "
+    "**Ends wrong**: the share of runs that recommend an arm at the end that is not the best. **Worst tenth**: the score of the "
+    "worst tenth of the runs."
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is said of one policy."""
+
+    policy: str
+    headline: str
+    sound: bool  # most of its runs end with the best arm
+    tables: list[Table]
+    left_out: list[str]
+    profiles: list[Overall]
+
+
+def report(own: PolicyResults, pool: Pool) -> Report:
+    """Set a policy's results beside those of others. ``pool`` may hold older results of it: they are left out."""
+    together = {name: results for name, results in pool.items() if name != own.policy} | {own.policy: own}
+    settings = sorted({(row.horizon, row.slate_size) for row in own.rows.values() if row.runs})
+    tables, profiles, sentences = [], [], []
+    for horizon, slate_size in settings:
+        lines = [
+            standings(Cell(name, slate_size, horizon), together, only=own.policy)
+            for name in FAMILIES
+            if own.policy in in_cell(Cell(name, slate_size, horizon), together)
+        ]
+        shown = [line[0] for line in lines if line]
+        tables.append(family_table(shown, together, f"Slates of {slate_size}, {horizon:,} rounds"))
+        tried = {row.family for row in own.rows.values() if row.key[1:] == (slate_size, horizon)}
+        found = overall(slate_size, horizon, _only(together, tried, slate_size, horizon))
+        profiles.append(found)
+        sentences.append(_sentence(own.policy, found))
+    wrong = [row for row in own.rows.values() if row.runs]
+    share = sum(int(row.wrong.sum()) for row in wrong) / max(1, sum(row.wrong.size for row in wrong))
+    ends = f"{share:.0%} of its runs recommend a wrong arm at the end" if share >= 0.001 else "hardly a run ends wrong"
+    warning = " **It ends wrong in most runs.**" if share > ENDS_WRONG else ""
+    headline = f"**{own.policy}**: {'; '.join(sentences)}. {ends[0].upper()}{ends[1:]}.{warning}" if sentences else ""
+    notes = [
+        f"{FAMILIES[row.family].title}, m = {row.slate_size}, T = {row.horizon:,}: {row.note}"
+        for row in own.rows.values()
+        if row.runs == 0 and row.family in FAMILIES
+    ]
+    return Report(own.policy, headline or f"**{own.policy}** has not played any cell.", not warning, tables, notes, profiles)
+
+
+def _only(pool: Pool, families: set[str], slate_size: int, horizon: int) -> Pool:
+    """The same results, of these families only."""
+    return {
+        name: PolicyResults(
+            results.policy,
+            results.suite,
+            results.facts,
+            {key: row for key, row in results.rows.items() if key[0] in families and key[1:] == (slate_size, horizon)},
+        )
+        for name, results in pool.items()
+    }
+
+
+def _sentence(policy: str, found: Overall) -> str:
+    rank, first, last = found.ranks[found.policies.index(policy)].tolist()
+    of = (
+        f"rank {rank} of {len(found.policies)} (95%: {first} to {last})"
+        if first != last
+        else f"rank {rank} of {len(found.policies)}"
+    )
+    times = found.factor[found.policies.index(policy)]
+    return f"with m = {found.slate_size} and T = {found.horizon:,} {of}, {times:.3g} times the best of each family"
+
+
+def family_table(lines: Sequence[Standing], pool: Pool, title: str) -> Table:
+    """A policy in the cells of one setting."""
+    head = (
+        "family",
+        "score",
+        "rank",
+        "times the best",
+        "not told apart from",
+        "ends wrong",
+        "worst tenth",
+        "CPU a round",
+        "runs",
+    )
+    rows = []
+    for line in lines:
+        cell = Cell(*line.row.key)
+        of = len(in_cell(cell, pool))
+        rows.append(
+            (
+                FAMILIES[cell.family].title,
+                f"{line.score:.3g}",
+                f"{rank(line)} of {of}",
+                times_best(line),
+                not_apart(line.not_apart),
+                f"{line.wrong:.1%}",
+                f"{line.worst:.3g}",
+                cpu(line.nanoseconds),
+                f"{line.row.regret.size}",
+            )
+        )
+    return Table(head, rows, numeric=(1, 5, 6, 7, 8), title=title)
+
+
+def rank(line: Standing) -> str:
+    return f"{line.rank}" if line.first == line.last else f"{line.rank} ({line.first} to {line.last})"
+
+
+def times_best(line: Standing) -> str:
+    if line.times_best is None:
+        return "1"
+    value, low, high = line.times_best
+    return f"{value:.3g} ({low:.3g} to {high:.3g})"
+
+
+def not_apart(names: Sequence[str]) -> str:
+    """Name a few policies, and say how many more there are."""
+    if not names:
+        return "all told apart"
+    more = len(names) - SAID_NOT_APART
+    return ", ".join(names[:SAID_NOT_APART]) + (f" and {more} more" if more > 0 else "")
+
+
+def cpu(nanoseconds: float) -> str:
+    return f"{nanoseconds:.0f} ns" if nanoseconds < 1000 else f"{nanoseconds / 1000:.3g} µs"
+
+
+def write(found: Report, own: PolicyResults, folder: Path) -> list[Path]:
+    """Write the page and its figures: .svg for the page, .pdf as wide as a column for a paper."""
+    blocks: list[Block] = [
+        Heading(f"{found.policy} on benchmark suite {VERSION}", 1),
+        Callout(found.headline, certain=found.sound),
+        Text(f"Suite {VERSION}, `{own.suite}`; multiduel {own.facts.get('version')}; {own.cpu_seconds:,.0f} CPU seconds."),
+    ]
+    paths = []
+    for profile, table in zip(found.profiles, found.tables, strict=True):
+        name = f"{found.policy}-m{profile.slate_size}-T{profile.horizon}"
+        paths.append(figures.profile(profile, folder / f"{name}.svg", own=found.policy))
+        figures.profile(profile, folder / f"{name}.pdf", own=found.policy, size="single")
+        caption = (
+            f"Performance profile, m = {profile.slate_size}, T = {power_of_ten(profile.horizon)}: on what share of the instances "
+            "a policy's mean regret is within a factor of the best one's. Further up and left is better."
+        )
+        blocks += [Heading(table.title), Picture(paths[-1], caption), table]
+    if found.left_out:
+        blocks += [Heading("Left out"), *(Text(note) for note in found.left_out)]
+    few = [row for row in own.rows.values() if 0 < row.runs < RUNS]
+    if few:
+        blocks += [
+            Heading("Fewer runs"),
+            Text("; ".join(f"{count} cells: {note}" for note, count in Counter(row.note for row in few).items()) + "."),
+        ]
+    blocks += [Heading("How to read it"), Text(METHOD)]
+    file = folder / f"{found.policy}.html"
+    write_whole(file, page(blocks, f"{found.policy} on suite {VERSION}"))
+    return [file, *paths, *(path.with_suffix(".pdf") for path in paths)]
