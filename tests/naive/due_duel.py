@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-VARIANTS = [{}, {"look_ahead": 1.0}, {"edge": 1.0}]
+VARIANTS = [{}, {"look_ahead": 1.0}, {"edge": 1.0}, {"stretch": 0.5}, {"stretch": 3.0}]
 
 
 def evidence(d, n):
@@ -17,8 +17,8 @@ def evidence(d, n):
 
 
 class Naive:
-    def __init__(self, n_arms, slate_size, rng, look_ahead=50.0, edge=16.0):
-        self.K, self.m, self.L, self.g = n_arms, min(slate_size, n_arms), look_ahead, edge
+    def __init__(self, n_arms, slate_size, rng, look_ahead=50.0, edge=16.0, stretch=0.0):
+        self.K, self.m, self.L, self.g, self.a = n_arms, min(slate_size, n_arms), look_ahead, edge, stretch
         self.W = np.zeros((n_arms, n_arms))
         self.lot = rng.distinct(range(n_arms), n_arms)
         self.cases = Counter()  # which lines of the listing were reached
@@ -32,15 +32,20 @@ class Naive:
     def order(self, E):
         return sorted(range(self.K), key=lambda i: (E[i].sum(), self.lot.index(i)))
 
+    def log_time(self, d, n):
+        """ln of n (1 + a e) exp(e)."""
+        e = evidence(d, n)
+        return math.log(n * (1.0 + self.a * e)) + e
+
     def log_due(self, i, order, N, D):
         values = [-1.0]
         for q in (q for q in (2**b for b in range(20)) if q <= order.index(i)):
             n, d = N[i, order[:q]].sum(), D[i, order[:q]].sum()
             if n > 0.0:
-                values.append(math.log(n) + evidence(d, n))
+                values.append(self.log_time(d, n))
         for j in range(self.K):
             if D[i, j] > 0.0:
-                values.append(math.log(N[i, j]) + evidence(D[i, j], N[i, j]) - math.log(self.K))
+                values.append(self.log_time(D[i, j], N[i, j]) - math.log(self.K))
         return max(values)
 
     def ask(self, round):
