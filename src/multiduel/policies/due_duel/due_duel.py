@@ -50,7 +50,7 @@ from multiduel.kernels.choice import random_order
 from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
-from multiduel.policies.due_duel.due_times import cross, look_at
+from multiduel.policies.due_duel.due_times import cross, look_at, with_indirect
 from multiduel.policies.due_duel.state import ALL, MOST_STRETCH, NOTHING, PART, STEP, State, empty, soundness
 
 
@@ -59,6 +59,7 @@ class Params(NamedTuple):
     look_ahead: float = 50.0  # L: those who ride along are due within some 4 nats
     edge: float = 16.0  # g: an opponent other than the leader must refute that much faster
     stretch: float = 0.0  # a: how much later than n exp(e) an arm is due
+    indirect: float = 0.0  # b: how much later indirect evidence may make it
 
 
 @implement(Params)
@@ -124,8 +125,10 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
                 continue
             if known[arm] != ALL:
                 look_at(state, arm, state.ring[a], enough, params.stretch)
-            value = due[arm]
-            if known[arm] != ALL or value > enough or (value == enough and count == wanted):
+            if known[arm] != ALL or due[arm] > enough:
+                continue
+            value = with_indirect(state, arm, due[arm], params.stretch, params.indirect)
+            if value > enough or (value == enough and count == wanted):
                 continue
             count = put(first, when, count, wanted, arm, value)
             enough = when[count - 1] if count == wanted else bar
@@ -235,5 +238,10 @@ SPEC = PolicySpec(
         "look_ahead": Parameter(meaning="free seats go to arms due before look_ahead times now", at_least=1.0),
         "edge": Parameter(meaning="how many times faster than the leader an opponent must refute", at_least=1.0),
         "stretch": Parameter(meaning="due times are 1 + stretch x evidence times as long", at_least=0.0, at_most=MOST_STRETCH),
+        "indirect": Parameter(
+            meaning="duels with common opponents delay an arm up to (1 + its duels with the leader)^indirect times",
+            at_least=0.0,
+            at_most=10.0,
+        ),
     },
 )
