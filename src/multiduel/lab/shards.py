@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from multiduel.inputs import BadInput, shortened
 from multiduel.lab.parts import Block
@@ -12,7 +12,8 @@ from multiduel.lab.parts import Block
 MOST_SHARDS = 100_000
 
 
-class Shard(NamedTuple):
+@dataclass(frozen=True)
+class Shard:
     """One of ``count`` commands that share an experiment, numbered from 1."""
 
     number: int
