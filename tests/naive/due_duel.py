@@ -5,7 +5,15 @@ from collections import Counter
 
 import numpy as np
 
-VARIANTS = [{}, {"look_ahead": 1.0}, {"edge": 1.0}]
+VARIANTS = [
+    {},
+    {"look_ahead": 1.0},
+    {"edge": 1.0},
+    {"stretch": 0.5},
+    {"stretch": 3.0},
+    {"indirect": 1.0},
+    {"indirect": 0.3, "stretch": 0.5},
+]
 
 
 def evidence(d, n):
@@ -17,8 +25,9 @@ def evidence(d, n):
 
 
 class Naive:
-    def __init__(self, n_arms, slate_size, rng, look_ahead=50.0, edge=16.0):
-        self.K, self.m, self.L, self.g = n_arms, min(slate_size, n_arms), look_ahead, edge
+    def __init__(self, n_arms, slate_size, rng, look_ahead=50.0, edge=16.0, stretch=0.0, indirect=0.0):
+        self.K, self.m, self.L, self.g, self.a = n_arms, min(slate_size, n_arms), look_ahead, edge, stretch
+        self.b = indirect
         self.W = np.zeros((n_arms, n_arms))
         self.lot = rng.distinct(range(n_arms), n_arms)
         self.cases = Counter()  # which lines of the listing were reached
@@ -32,16 +41,30 @@ class Naive:
     def order(self, E):
         return sorted(range(self.K), key=lambda i: (E[i].sum(), self.lot.index(i)))
 
+    def log_time(self, d, n):
+        """ln of n (1 + a e) exp(e)."""
+        e = evidence(d, n)
+        return math.log(n * (1.0 + self.a * e)) + e
+
     def log_due(self, i, order, N, D):
         values = [-1.0]
         for q in (q for q in (2**b for b in range(20)) if q <= order.index(i)):
             n, d = N[i, order[:q]].sum(), D[i, order[:q]].sum()
             if n > 0.0:
-                values.append(math.log(n) + evidence(d, n))
+                values.append(self.log_time(d, n))
         for j in range(self.K):
             if D[i, j] > 0.0:
-                values.append(math.log(N[i, j]) + evidence(D[i, j], N[i, j]) - math.log(self.K))
+                values.append(self.log_time(D[i, j], N[i, j]) - math.log(self.K))
+        x = order[0]
+        if self.b > 0.0 and N[i, x] > 0.0 and D[i, x] >= 0.0:
+            values.append(self.log_time(D[i, x], N[i, x]) + min(self.indirect(i, x, N, D), self.b * math.log(1.0 + N[i, x])))
         return max(values)
+
+    def indirect(self, i, x, N, D):
+        """Evidence that i does worse than x against those whom both met."""
+        met = [j for j in range(self.K) if N[i, j] > 0.0 and N[x, j] > 0.0]
+        d = sum((D[i, j] - N[i, j] / N[x, j] * D[x, j] for j in met), 0.0)
+        return 0.5 * d * d / sum(N[i, j] * (1.0 + N[i, j] / N[x, j]) for j in met) if d > 0.0 else 0.0
 
     def ask(self, round):
         N, D, E = self.tables()

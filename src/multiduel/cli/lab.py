@@ -44,6 +44,10 @@ def run(
     data: Data = None,
     threads: Threads = None,
     cluster: Cluster = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER/COUNT", help="Play one of COUNT shares, into a folder that all share; the last merges."),
+    ] = None,
     quick: Quick = False,
 ) -> None:
     """Run experiments from files. Stop it when you like, even with kill -9: the same command goes on where it was."""
@@ -51,7 +55,9 @@ def run(
     from multiduel.lab import experiment as experiments
     from multiduel.lab import sweeps
     from multiduel.lab.paper import panels
+    from multiduel.lab.shards import parse_shard
 
+    share = parse_shard(shard) if shard is not None else None
     if listed:
         all_shipped = [experiments.load(path) for path in panels.shipped().values()]
         width = max((len(experiment.name) for experiment in all_shipped), default=0)
@@ -75,9 +81,20 @@ def run(
             sweep = dataclasses.replace(sweep, experiments=(experiment,))
         told = partial(_announce, sweep.name, threads, cluster)
         measured = sweeps.run(
-            sweep, out, problem=problem, data=data, threads=threads, cluster=cluster, watch=progress_line, announce=told
+            sweep,
+            out,
+            problem=problem,
+            data=data,
+            threads=threads,
+            cluster=cluster,
+            shard=share,
+            watch=progress_line,
+            announce=told,
         )
-        if sweep.several:
+        if len(measured) < len(sweep.experiments):
+            left = "Parts of other shards are missing; the shard that plays the last one merges all and writes the report."
+            console().print(f"Shard {share} of {sweep.name} is finished. {left}", markup=False, soft_wrap=True)
+        elif sweep.several:
             _show_sweep(sweep.title or sweep.name, measured, out / sweep.name)
         else:
             _show(measured[0], out / sweep.name)

@@ -338,7 +338,11 @@ def plan_folder(path: Path, experiment: Experiment, problem: AnyProblem, *, bloc
         if old["provenance"]["fingerprint"] != origin["fingerprint"] and not grows(old["provenance"], origin):
             raise BadInput(f"'{path}' holds other results: {difference(old['provenance'], origin)}. {OTHER}")
         block = old["block"]
-    elif os.path.isdir(path) and any(not is_draft(entry, MANIFEST) for entry in os.scandir(path)):
+    elif (
+        os.path.isdir(path)
+        and any(not is_draft(entry, MANIFEST) for entry in os.scandir(path))
+        and not os.path.exists(path / MANIFEST)  # another shard may have written it just now: it is the first file
+    ):
         raise BadInput(f"'{path}' holds files that are not results of an experiment. {OTHER}")
     return Folder(path, experiment, problem, origin, block or runs_per_part(experiment.runs))
 

@@ -23,7 +23,8 @@ from multiduel.lab.folder_lock import one_at_a_time
 from multiduel.lab.parts import Block
 from multiduel.lab.problem import AnyProblem
 from multiduel.lab.provenance import identity
-from multiduel.lab.results import Panel, make_folder
+from multiduel.lab.results import Folder, Panel, make_folder
+from multiduel.lab.shards import Shard
 from multiduel.lab.task import task
 from multiduel.lab.threads import on_threads
 
@@ -55,31 +56,59 @@ def run_held(
     at_work = cores(threads, of="run")
     problem = problem_of(experiment, problem, data)
     folder = make_folder(Path(out) / experiment.name, experiment, problem, block=block)
-    at_hand = list(known)
+    _play(folder, folder.blocks(), list(known), at_work, cluster, progress)
+    return folder.finish()
+
+
+def run_shard(
+    experiment: Experiment,
+    out: Path,
+    shard: Shard,
+    *,
+    problem: AnyProblem | None = None,
+    data: Path | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    known: Iterable[Panel] = (),
+) -> Panel | None:
+    """Play one shard's blocks into the folder that all shards share. The shard that plays the last block merges all parts and
+    returns the results; two that finish together write the same file."""
+    at_work = cores(threads, of="run")
+    problem = problem_of(experiment, problem, data)
+    folder = make_folder(Path(out) / experiment.name, experiment, problem)
+    _play(folder, shard.share(folder.blocks()), list(known), at_work, None, progress)
+    return folder.finish() if all(map(folder.finished, folder.blocks())) else None
+
+
+def _play(
+    folder: Folder, blocks: list[Block], at_hand: list[Panel], at_work: int, cluster: str | None, progress: Progress | None
+) -> None:
+    """Play what is missing of these blocks, or take it from results at hand, and store it."""
+    experiment, problem = folder.experiment, folder.problem
     tasks = []
-    for part in filter(None, map(folder.missing, folder.blocks())):
+    for part in filter(None, map(folder.missing, blocks)):
         taken = known_runs(experiment, problem, part, at_hand)
         if taken is None:
             tasks.append(task(experiment, problem, part))
         else:
             folder.store(part, taken)
-    if tasks:
-        shares: dict[Block, float] = {each.block: 0.0 for each in tasks}
-        if cluster is None:
-            played = on_threads(tasks, min(at_work, len(tasks)), shares)
-        else:
-            from multiduel.lab.cluster import on_cluster
+    if not tasks:
+        return
+    shares: dict[Block, float] = {each.block: 0.0 for each in tasks}
+    if cluster is None:
+        played = on_threads(tasks, min(at_work, len(tasks)), shares)
+    else:
+        from multiduel.lab.cluster import on_cluster
 
-            played = on_cluster(tasks, cluster, workers=min(at_work, len(tasks)))
-        with closing(played):  # type: ignore[type-var]
-            for each, result in played:
-                if result is not None:
-                    folder.store(each.block, result)
-                    shares[each.block] = 1.0
-                if progress:
-                    done = sum(shares[each.block] * each.rounds for each in tasks)
-                    progress(done, sum(each.rounds for each in tasks))
-    return folder.finish()
+        played = on_cluster(tasks, cluster, workers=min(at_work, len(tasks)))
+    with closing(played):  # type: ignore[type-var]
+        for each, result in played:
+            if result is not None:
+                folder.store(each.block, result)
+                shares[each.block] = 1.0
+            if progress:
+                done = sum(shares[each.block] * each.rounds for each in tasks)
+                progress(done, sum(each.rounds for each in tasks))
 
 
 run = one_at_a_time(run_held)  # by who does not hold the folder yet

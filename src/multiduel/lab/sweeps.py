@@ -27,6 +27,7 @@ from multiduel.lab.experiment import Sweep
 from multiduel.lab.folder_lock import occupied
 from multiduel.lab.report import FigureOptions
 from multiduel.lab.results import MANIFEST, OTHER, Panel
+from multiduel.lab.shards import Shard
 from multiduel.lab.workload import Outlook, look_ahead
 from multiduel.problems import Problem
 
@@ -44,29 +45,39 @@ def run(
     data: Path | None = None,
     threads: int | None = None,
     cluster: str | None = None,
+    shard: Shard | None = None,
     watch: Watch = lambda name: nullcontext(),
     announce: Callable[[Outlook], None] = lambda outlook: None,
 ) -> list[Panel]:
     """Results of all experiments of a sweep, in the folder ``out``/<its name>; of a single one as ``runner.run`` keeps them.
 
     ``announce`` is told what is ahead before the first is played; ``watch`` gives each experiment its progress line. Runs that
-    two experiments share, such as those of a two-dueling policy for several slate sizes, are played once.
+    two experiments share, such as those of a two-dueling policy for several slate sizes, are played once. With a ``shard`` only
+    its blocks are played, and only experiments whose parts are all there have results.
     """
     cores(threads, of="run")
     if cluster is not None:
         check_address(cluster)
-    options: dict[str, Any] = {"problem": problem, "data": data, "threads": threads, "cluster": cluster}
+    if cluster is not None and shard is not None:
+        raise BadInput("'--shard' is for commands that a scheduler starts, '--cluster' for Dask: give one of them.")
+    options: dict[str, Any] = {"problem": problem, "data": data, "threads": threads}
     where = Path(out) / sweep.name if sweep.several else Path(out)
     pairs = [(experiment, runner.problem_of(experiment, problem, data)) for experiment in sweep.experiments]
     if sweep.several and (where / MANIFEST).exists():
         raise BadInput(f"'{where}' holds results of one experiment, and this is a sweep. {OTHER}")
     measured: list[Panel] = []
-    with occupied(Path(out) / sweep.name):
-        announce(look_ahead(pairs, where))
+    mine = "" if shard is None else f".shard-{shard.number}-of-{shard.count}"  # shards keep out of each other's way only
+    with occupied(Path(out) / (sweep.name + mine)):
+        announce(look_ahead(pairs, where, shard))
         for experiment in sweep.experiments:
             with watch(experiment.name) as progress:
-                measured.append(runner.run_held(experiment, where, **options, progress=progress, known=tuple(measured)))
-        if sweep.several:
+                known = tuple(measured)
+                if shard is None:
+                    held = runner.run_held(experiment, where, **options, cluster=cluster, progress=progress, known=known)
+                    measured.append(held)
+                elif panel := runner.run_shard(experiment, where, shard, **options, progress=progress, known=known):
+                    measured.append(panel)
+        if sweep.several and len(measured) == len(sweep.experiments):
             names = [experiment.name for experiment in sweep.experiments]
             facts = {"format": FORMAT, "name": sweep.name, "title": sweep.title, "experiments": names}
             write_whole(where / SWEEP, json.dumps(facts, indent=1) + "\n")

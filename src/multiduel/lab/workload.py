@@ -15,6 +15,7 @@ from multiduel.engine.simulation.simulate import simulate
 from multiduel.lab.experiment import Experiment
 from multiduel.lab.problem import AnyProblem
 from multiduel.lab.results import make_folder, plan_folder
+from multiduel.lab.shards import Shard
 from multiduel.lab.task import Task, task
 
 TRIAL = 3.0  # seconds that all trials may take together, compiling not counted
@@ -51,14 +52,15 @@ class Outlook:
         return sum(guesses[_kind(each)][0] + each.block.runs * guesses[_kind(each)][1] for each in self.tasks)
 
 
-def look_ahead(pairs: Sequence[tuple[Experiment, AnyProblem]], out: Path) -> Outlook:
-    """Of experiments with their problems, whose results are kept in ``out``: their folders are made, if none is refused."""
+def look_ahead(pairs: Sequence[tuple[Experiment, AnyProblem]], out: Path, shard: Shard | None = None) -> Outlook:
+    """Of experiments with their problems, whose results are kept in ``out``, or of a shard of them: their folders are made, if
+    none is refused."""
     parts, tasks = 0, []
     for experiment, problem in pairs:
         plan_folder(out / experiment.name, experiment, problem)
     for experiment, problem in pairs:
         folder = make_folder(out / experiment.name, experiment, problem)
-        blocks = folder.blocks()
+        blocks = folder.blocks() if shard is None else shard.share(folder.blocks())
         parts += len(blocks)
         tasks += [task(experiment, problem, part) for part in filter(None, map(folder.missing, blocks))]
     return Outlook(len(pairs), sum(len(experiment.contenders) for experiment, _ in pairs), parts, tuple(tasks))

@@ -4,8 +4,8 @@ Paper      none: our own. Rule, lower bound, theorem and measurements are in doc
 Assumes    a Condorcet winner.
 Symbols    K arms, m seats, W[i, j] wins of i over j, N_ij = W_ij + W_ji, D_ij = W_ji - W_ij (positive: i lost more than it won),
            E_ij = D_ij^2 / (2 N_ij) if D_ij > 0, else 0: evidence, in nats, that j beats i; I_i = sum_j E_ij;
-           n kl+(d / n) the same evidence by the exact divergence of a Bernoulli law from a fair coin, 0 if d <= 0; L the
-           look-ahead; g the edge.
+           n kl+(d / n) the same evidence by the exact divergence of a Bernoulli law from a fair coin, 0 if d <= 0; a the
+           stretch; L the look-ahead; g the edge.
 Outside    it finds the winner with late and missing answers and among losers that tie exactly; outcomes that depend on each other
            (clicks on one list) did not lead it astray where it was measured. Without a Condorcet winner it keeps to the arm least
            refuted, often not the best by Copeland score, and regret is linear.
@@ -15,8 +15,9 @@ Deviates   nothing. E is kept in steps of 2^-20, so that sums of it do not depen
       order the arms by I, least refuted first (ties by lot, drawn once); x <- the first
       for every other arm i:
         due_i <- the largest of
-                 n exp(n kl+(d / n)),       n, d the sums of N_ij, D_ij over the q arms first in order; q = 1, 2, 4, ... above i
-                 n exp(n kl+(d / n)) / K,   n, d = N_ij, D_ij, for every single arm j with D_ij > 0
+                 n (1 + a e) exp(e),       e = n kl+(d / n); n, d the sums of N_ij, D_ij over the q arms first in order;
+                                           q = 1, 2, 4, ... above i
+                 n (1 + a e) exp(e) / K,   n, d = N_ij, D_ij, for every single arm j with D_ij > 0
                  0
       if all due_i > t:  A <- {x}                                 # nothing is compared, until t = min due_i
       else:
@@ -49,14 +50,16 @@ from multiduel.kernels.choice import random_order
 from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
-from multiduel.policies.due_duel.due_times import cross, look_at
-from multiduel.policies.due_duel.state import ALL, NOTHING, PART, STEP, State, empty, soundness
+from multiduel.policies.due_duel.due_times import cross, look_at, with_indirect
+from multiduel.policies.due_duel.state import ALL, MOST_STRETCH, NOTHING, PART, STEP, State, empty, soundness
 
 
 class Params(NamedTuple):
     slate_size: int = 2  # m
     look_ahead: float = 50.0  # L: those who ride along are due within some 4 nats
     edge: float = 16.0  # g: an opponent other than the leader must refute that much faster
+    stretch: float = 0.0  # a: how much later than n exp(e) an arm is due
+    indirect: float = 0.0  # b: how much later indirect evidence may make it
 
 
 @implement(Params)
@@ -112,7 +115,7 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
             enough = when[count - 1] if count == wanted else latest
     for b in range(count):
         if known[first[b]] != ALL:
-            look_at(state, first[b], state.ring[state.place[first[b]]], latest)
+            look_at(state, first[b], state.ring[state.place[first[b]]], latest, params.stretch)
     count = 0  # of the arms of least due: first, sorted; in ties the first in order
     for bar in (latest, math.inf):  # if nobody is due before ``latest``: who is the very first?
         enough = bar  # an arm that is due later gets no seat
@@ -121,9 +124,11 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
             if known[arm] >= PART and due[arm] > enough:
                 continue
             if known[arm] != ALL:
-                look_at(state, arm, state.ring[a], enough)
-            value = due[arm]
-            if known[arm] != ALL or value > enough or (value == enough and count == wanted):
+                look_at(state, arm, state.ring[a], enough, params.stretch)
+            if known[arm] != ALL or due[arm] > enough:
+                continue
+            value = with_indirect(state, arm, due[arm], params.stretch, params.indirect)
+            if value > enough or (value == enough and count == wanted):
                 continue
             count = put(first, when, count, wanted, arm, value)
             enough = when[count - 1] if count == wanted else bar
@@ -232,5 +237,11 @@ SPEC = PolicySpec(
         "slate_size": Parameter(meaning="arms compared in one round, at most", at_least=1),
         "look_ahead": Parameter(meaning="free seats go to arms due before look_ahead times now", at_least=1.0),
         "edge": Parameter(meaning="how many times faster than the leader an opponent must refute", at_least=1.0),
+        "stretch": Parameter(meaning="due times are 1 + stretch x evidence times as long", at_least=0.0, at_most=MOST_STRETCH),
+        "indirect": Parameter(
+            meaning="duels with common opponents delay an arm up to (1 + its duels with the leader)^indirect times",
+            at_least=0.0,
+            at_most=10.0,
+        ),
     },
 )

@@ -30,6 +30,12 @@ def nats_at_most(d: float, n: float) -> float:
 
 
 @kernel
+def log_due(n: float, e: float, stretch: float) -> float:
+    """ln of n (1 + stretch e) exp(e): when an arm is due after n duels with e nats of evidence against it."""
+    return math.log(n * (1.0 + stretch * e)) + e
+
+
+@kernel
 def add_up(state: State, i: int, start: int, stop: int) -> None:
     """The sums of D_ij and N_ij over the first 2^c arms in order, c = start to stop - 1; those below start are there."""
     D, N, order, lost, met = state.D[i], state.N[i], state.order, state.lost, state.met
@@ -44,7 +50,7 @@ def add_up(state: State, i: int, start: int, stop: int) -> None:
 
 
 @kernel
-def look_at(state: State, i: int, groups: int, enough: float) -> None:
+def look_at(state: State, i: int, groups: int, enough: float, stretch: float) -> None:
     """Bring due[i] up to date; or, if the part that was the largest last time still gives more than ``enough``, that part."""
     D, N, E, lost, met = state.D, state.N, state.E, state.lost, state.met
     part, rival = state.largest[i], state.rival[i]
@@ -64,32 +70,34 @@ def look_at(state: State, i: int, groups: int, enough: float) -> None:
     if part != SINGLE and surely_later(d, M, enough):
         return
     due, log_K = AT_ONCE, math.log(float(N.shape[0]))
-    log_M, per_M = 0.0, 1.0
+    value, e, per_M = 0.0, 0.0, 1.0
     if M > 0.0:
-        log_M, per_M = math.log(M), 1.0 / M
-        due = max(due, log_M + nats(d, M) - (log_K if part == SINGLE else 0.0))
+        e, per_M = nats(d, M), 1.0 / M
+        value = log_due(M, e, stretch)
+        due = max(due, value - (log_K if part == SINGLE else 0.0))
     state.due[i] = due
     if due > enough:
         state.known[i] = PART
         return
 
-    # Most other parts are seen to be smaller without a logarithm, by ln n <= n / M + ln M - 1.
+    # Most other parts are seen to be smaller without a logarithm: ln n + ln(1 + stretch e) is below its tangents at M and e.
     add_up(state, i, added, groups)
     known = part
-    rest = log_M - 1.0 + SLACK
+    slope = 1.0 + stretch / (1.0 + stretch * e)
+    rest = value - slope * e - 1.0 + SLACK
     for c in range(groups):
         d, n = lost[c], met[c]
-        if n > 0.0 and c + 1 != known and nats_at_most(d, n) + n * per_M + rest > due:
-            value = math.log(n) + nats(d, n)
+        if n > 0.0 and c + 1 != known and slope * nats_at_most(d, n) + n * per_M + rest > due:
+            value = log_due(n, nats(d, n), stretch)
             if value > due:
                 due, part = value, c + 1
                 state.d[i], state.n[i] = d, n
     rest -= log_K
-    perhaps = 2.0 * LOG_2 * state.most_E[i] + state.most_N[i] * per_M + rest > due
+    perhaps = slope * 2.0 * LOG_2 * state.most_E[i] + state.most_N[i] * per_M + rest > due
     for j in range(N.shape[0] if perhaps else 0):
         d, n = D[i, j], N[i, j]
-        if E[i, j] > 0.0 and nats_at_most(d, n) + n * per_M + rest > due:
-            value = math.log(n) + nats(d, n) - log_K
+        if E[i, j] > 0.0 and slope * nats_at_most(d, n) + n * per_M + rest > due:
+            value = log_due(n, nats(d, n), stretch) - log_K
             if value > due:
                 due, part, rival = value, SINGLE, j
                 state.d[i], state.n[i] = d, n
@@ -97,8 +105,35 @@ def look_at(state: State, i: int, groups: int, enough: float) -> None:
 
 
 @kernel
+def indirect_nats(state: State, i: int, x: int) -> float:
+    """Evidence that i does worse than x against the opponents whom both have met."""
+    D_i, N_i, D_x, N_x = state.D[i], state.N[i], state.D[x], state.N[x]
+    d, variance = 0.0, 0.0
+    for j in range(N_i.shape[0]):
+        if N_i[j] > 0.0 and N_x[j] > 0.0:
+            share = N_i[j] / N_x[j]
+            d += D_i[j] - share * D_x[j]
+            variance += N_i[j] * (1.0 + share)
+    return 0.5 * d * d / variance if d > 0.0 else 0.0
+
+
+@kernel
+def with_indirect(state: State, i: int, due: float, stretch: float, indirect: float) -> float:
+    """The due time of i from all its parts: ``due`` of those that only duels of i give, and that of indirect evidence."""
+    x = state.order[0]
+    d, n = state.D[i, x], state.N[i, x]
+    if indirect == 0.0 or n == 0.0 or d < 0.0:
+        return due
+    most = indirect * math.log(1.0 + n)
+    direct = log_due(n, nats(d, n), stretch)
+    if direct + most <= due:
+        return due
+    return max(due, direct + min(indirect_nats(state, i, x), most))
+
+
+@kernel
 def surely_later(d: float, n: float, enough: float) -> bool:
-    """Whether ln n + n kl+(d / n) > enough, by d^2 / 2n, which is less."""
+    """Whether an arm with these sums is due after ``enough``, by d^2 / 2n, which is less."""
     return d > 0.0 and n >= 1.0 and 0.5 * d * d > enough * n
 
 

@@ -11,6 +11,7 @@ from multiduel.kernels import validity
 
 STEP = 2.0**-20  # of E, in nats
 AT_ONCE = -1.0  # ln of a due time of 0: below that of every arm that met one above it
+MOST_STRETCH = 1000.0
 SINGLE = 0  # number of the part of a due time that single arms give; the group of 2^c arms gives part c + 1
 NOTHING, SUMS, PART, ALL = range(4)  # what is known of a due time: the sums of what was its largest part; that part; all
 
@@ -82,7 +83,7 @@ def soundness(state: State) -> dict[str, Any]:
     groups = (np.arange(K), np.minimum(1 << np.maximum(largest - 1, 0), K) - 1)
     d, n = (np.where(summed, sums[:, order].cumsum(axis=1)[groups], kept) for sums, kept in ((D, state.d), (N, state.n)))
     rounding = 1e-9 * (1.0 + N.sum(axis=1))
-    most = np.log(2.0) * float(N.sum()) + 50.0  # nats, and the logarithm of any number of duels
+    most = np.log(2.0) * float(N.sum()) + 100.0  # nats, and the logarithms of any number of duels and of any stretch
     return {
         "D": validity.between(D, -N, N) and bool(np.all(D == -D.T)),
         "N": bool(np.all(N == N.T)),
