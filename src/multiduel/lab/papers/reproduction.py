@@ -119,7 +119,9 @@ def _blocks(
     paper: Paper, panels: Mapping[str, Panel], absent: Sequence[Experiment], judged: Sequence[Claim], wide: Path, narrow: Path
 ) -> list[Block]:
     rows = [(each.statement, each.verdict, each.why) for each in judged]
-    left_out = [f"{plan.title or plan.name}: needs the file '{plan.problem['file']}' in the folder of '--data'." for plan in absent]
+    left_out = [
+        f"{plan.title or plan.name}: needs the file '{plan.problem['file']}' in the folder of '--data'." for plan in absent
+    ]
     return [
         Heading(_title(paper), 1),
         Text(answer(judged, len(panels), len(panels) + len(absent))),
