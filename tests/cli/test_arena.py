@@ -129,10 +129,10 @@ def test_keys_are_listed_rotated_and_revoked(here):
     assert good("keys", "revoke", owner, "--force") == f"Revoked: owner {owner}.\n"
     assert "There is no key" in refused("keys", "revoke", owner) and "There is no key" in refused("keys", "rotate", owner)
     good("raters", "--admit", "Ada")
-    assert "give '--arena' too" in refused("keys", "revoke", "Ada")
-    assert good("keys", "revoke", "Ada", "--arena", "greetings") == "Revoked: rater r1.\n"
-    assert "has no key" in refused("keys", "revoke", "Ada", "--arena", arena)
-    assert good("keys", "rotate", "r1", "--arena", arena).startswith(f"mdrater.{arena}.r1.")
+    assert "name the arena too" in refused("keys", "revoke", "Ada")
+    assert good("keys", "revoke", "Ada", "greetings") == "Revoked: rater r1.\n"
+    assert "has no key" in refused("keys", "revoke", "Ada", arena)
+    assert good("keys", "rotate", "r1", arena).startswith(f"mdrater.{arena}.r1.")
     assert "Ada" in good("keys", "list", "greetings") and "Ada" not in good("keys", "list")
     changes = good("keys", "list", "greetings", "--changes")
     assert [word for word in re.findall("made|rotated|revoked", changes)] == [

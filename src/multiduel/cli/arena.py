@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 Db = Annotated[str, typer.Option(help="A file (SQLite), or postgresql://... .", envvar="MULTIDUEL_ARENA_DB")]
-Named = Annotated[str, typer.Option("--arena", help="Its id or name; the only one in the database if not given.")]
 Arena = Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the only one in the database if not given.")]
 Plugins = Annotated[
     list[str] | None,
@@ -323,11 +322,11 @@ def raters(
     admit: Annotated[
         list[str] | None, typer.Option(metavar="LABEL", help="A new rater with a key of their own; may be repeated.")
     ] = None,
-    stratum: Annotated[str | None, typer.Option(help="Of those who are admitted: a centre, a team.")] = None,
+    stratum: Annotated[str | None, typer.Option(help="Group of the raters that are admitted: a centre, a team.")] = None,
     quarantine: Annotated[str | None, typer.Option(metavar="RATER", help="Set all votes of this rater aside.")] = None,
     release: Annotated[str | None, typer.Option(metavar="RATER", help="Count them again.")] = None,
-    reason: Annotated[str, typer.Option(help="Of a quarantine.")] = "",
-    kind: Annotated[str, typer.Option(help="Of those who are admitted: person, or judge for a program.")] = "person",
+    reason: Annotated[str, typer.Option(help="Reason of a quarantine.")] = "",
+    kind: Annotated[str, typer.Option(help="Kind of the raters that are admitted: person, or judge for a program.")] = "person",
 ) -> None:
     """Raters: votes, agreement with the others, speed. Admit some, or set votes aside."""
     from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release

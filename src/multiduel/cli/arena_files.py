@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multiduel.cli.arena import Arena, Db, Named, Plugins, existing, found, service_of
+from multiduel.cli.arena import Arena, Db, Plugins, existing, found, service_of
 from multiduel.cli.terminal import POLICY
 from multiduel.files import read_text, refuse_unwritable, whole_file
 from multiduel.inputs import BadInput
@@ -51,9 +51,9 @@ def votes(
 
 @app.command()
 def sheets(
-    number: Annotated[int, typer.Argument(min=1, help="Of tickets.")],
+    number: Annotated[int, typer.Argument(min=1, help="Number of tickets.")],
     out: Annotated[Path, typer.Option(help="A .csv file, to be filled in and sent back with 'arena votes'.")],
-    named: Named = "",
+    named: Arena = "",
     db: Db = "arena.db",
     stratum: Annotated[str | None, typer.Option(help="A label such as a centre.")] = None,
     plugin: Plugins = None,
@@ -79,7 +79,7 @@ def export(
             metavar="FILE", help="A .jsonl file (all of it), or .csv (for a spreadsheet); of --votes, .csv or .parquet."
         ),
     ],
-    named: Named = "",
+    named: Arena = "",
     db: Db = "arena.db",
     votes: Annotated[bool, typer.Option("--votes", help="A row per vote, with names, instead of the log.")] = False,
 ) -> None:
@@ -127,7 +127,7 @@ def backup(
 @app.command()
 def report(
     html: Annotated[Path, typer.Option("--html", metavar="FILE", help="The file to write.")],
-    named: Named = "",
+    named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
     """Write the report: one page with the answer, standings, who voted, what was excluded, and caveats."""
@@ -247,7 +247,7 @@ def replay(policy: Annotated[str, typer.Option(help=POLICY)], named: Arena = "",
 @app.command()
 def problem(
     out: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv file for the lab, or .json with intervals.")],
-    named: Named = "",
+    named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
     """Write the log as a problem: who beats whom how often, for 'multiduel problem' and the lab."""

@@ -22,8 +22,8 @@ keys_app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_m
 Owned = Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the server's if not given.")]
 Label = Annotated[str, typer.Option(help="Who holds it.")]
 CreateDb = Annotated[bool, typer.Option("--create-db", help="Make the database if there is none.")]
-KeyName = Annotated[str, typer.Argument(metavar="NAME", help="As 'keys list' shows it; with --arena also a rater's id or label.")]
-OfArena = Annotated[str, typer.Option("--arena", help="For a rater's key: the arena's id or name.")]
+KeyName = Annotated[str, typer.Argument(metavar="NAME", help="As 'keys list' shows it; with ARENA also a rater's id or label.")]
+OfArena = Annotated[str, typer.Argument(metavar="[ARENA]", help="For a rater's key: the arena's id or name.")]
 
 
 @keys_app.callback()
@@ -105,7 +105,9 @@ def revoke(
     name: KeyName,
     named: OfArena = "",
     db: Db = "arena.db",
-    force: Annotated[bool, typer.Option("--force", help="Also the last key of the server or of an arena's owner.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Revoke even the last key of the server or of an arena's owner.")
+    ] = False,
 ) -> None:
     """End a key: at once, in running servers within seconds."""
     from multiduel.arena.domain.errors import Conflict
@@ -146,7 +148,7 @@ def _meant(service: Service, name: str, named: str) -> Held:
         return there[0]
     if there:
         raise BadInput(f"Several keys go by '{name}'. Give the name that 'multiduel arena keys list' shows.")
-    raters = "" if named else " For a rater's key give '--arena' too."
+    raters = "" if named else " For a rater's key name the arena too."
     raise BadInput(f"There is no key '{name}'. See 'multiduel arena keys list'.{raters}")
 
 

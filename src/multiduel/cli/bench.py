@@ -44,7 +44,9 @@ def bench(
     ] = None,
     sample: Annotated[int, typer.Option(help="With --check: how many cells.")] = 10,
     out: Annotated[Path, typer.Option(help="Folder of results: a file and a page for each policy.")] = Path("results", "bench"),
-    threads: Annotated[int | None, typer.Option(help="All cores if not given. Numbers do not depend on it.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")
+    ] = None,
 ) -> None:
     """Play your policy on the benchmark suite, and set it beside all others. Without a policy: show the leaderboard.
 

@@ -54,9 +54,11 @@ PriceOption = Annotated[str | None, typer.Option(metavar="IN/OUT", help="Money p
 Swap = Annotated[bool, typer.Option("--swap", help="Ask in both orders; who contradicts oneself has said 'tie'.")]
 Instructions = Annotated[str, typer.Option(help="For the judge: what makes an option good.")]
 Template = Annotated[Path | None, typer.Option(help="A file with a prompt of your own; it must contain $contents.")]
-BaseUrl = Annotated[str | None, typer.Option(help="Of openai judges; if not given, OPENAI_BASE_URL or OpenAI's own.")]
+BaseUrl = Annotated[
+    str | None, typer.Option(help="Address of the server of openai judges; OPENAI_BASE_URL or OpenAI's own by default.")
+]
 KeyVariable = Annotated[str, typer.Option(help="The environment variable with the key of openai judges.")]
-MaxTokens = Annotated[int, typer.Option(min=1, help="Of an answer of openai judges.")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Most tokens in an answer of openai judges.")]
 Schema = Annotated[bool, typer.Option("--schema/--no-schema", help="Send openai judges a JSON schema; some servers know none.")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds for one answer; 60, and 120 of a program.")]
 Concurrency = Annotated[int, typer.Option(help="Calls under way at the same time, 1 to 64.")]
@@ -120,7 +122,7 @@ def run(
     alpha: Annotated[float, typer.Option(help="Chance of a wrong result.")] = 0.05,
     margin: Annotated[float, typer.Option(help="Options closer than this need not be told apart.")] = 0.0,
     concurrency: Concurrency = 8,
-    seed: Annotated[int | None, typer.Option(help="Of the random numbers.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
     template: Template = None,
     base_url: BaseUrl = None,
     key_variable: KeyVariable = "OPENAI_API_KEY",
@@ -173,7 +175,7 @@ def _write_page(file: Path, arena: str, out: Path, price: str | None) -> None:
 @app.command()
 def report(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where an arena of judges is kept.")],
-    named: Annotated[str, typer.Option("--arena", help="Its id or name; the last one if not given.")] = "",
+    named: Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the last one if not given.")] = "",
     page: Annotated[Path | None, typer.Option(help="Write the page, too.")] = None,
     price: PriceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="All of it, as JSON.")] = False,
@@ -224,7 +226,7 @@ def arena_judge(
     judge: Judges,
     named: Arena = "",
     db: Db = "arena.db",
-    url: Annotated[str | None, typer.Option(help=f"Of a server, in place of a file; the key is in {KEY}.")] = None,
+    url: Annotated[str | None, typer.Option(help=f"Address of a server, in place of a file; the key is in {KEY}.")] = None,
     calls: Annotated[Path | None, typer.Option(help="Where calls are kept; DB.calls if not given.")] = None,
     budget: BudgetOption = None,
     price: PriceOption = None,

@@ -24,14 +24,16 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 DRAWING = 1.5  # seconds to draw an experiment's figures and write its page, on one core
 
-Out = Annotated[Path, typer.Option(help="Folder of results: each experiment gets a folder of its name in it.")]
-Data = Annotated[Path | None, typer.Option(help="Folder of data; that of MULTIDUEL_DATA if not given.")]
-Threads = Annotated[int | None, typer.Option(help="All cores if not given. Numbers do not depend on it.")]
+Out = Annotated[Path, typer.Option(help="Folder of results; each experiment gets a folder in it.")]
+Data = Annotated[Path | None, typer.Option(help="Folder of data; MULTIDUEL_DATA by default.")]
+Threads = Annotated[int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="local|ADDRESS", help="A Dask cluster: local starts one, tcp://HOST:PORT is a scheduler's."),
+    typer.Option(
+        metavar="local|ADDRESS", help="Use a Dask cluster: 'local' starts one, tcp://HOST:PORT is the address of a scheduler."
+    ),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A small version for a first look, in seconds.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Run a small version, in seconds.")]
 
 
 @app.command()
@@ -50,7 +52,7 @@ def run(
     ] = None,
     quick: Quick = False,
 ) -> None:
-    """Run experiments from files. Stop it when you like, even with kill -9: the same command goes on where it was."""
+    """Run experiments from files. You may stop the command, even with kill -9; the same command continues."""
     from multiduel.display import regret_figures
     from multiduel.lab import experiment as experiments
     from multiduel.lab import sweeps
@@ -117,22 +119,28 @@ def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outloo
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="An experiment's folder of results, or one of several.")],
     regret: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Another kind than the experiment's, in files of its own.")
+        str | None, typer.Option(metavar="KIND", help="Show another kind of regret than the experiment's, in files of its own.")
     ] = None,
     latex: Annotated[
         bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), one for a sweep, and write nothing.")
     ] = False,
     pdf: Annotated[bool, typer.Option("--pdf", help="Write the figure as PDF too, its fonts embedded as TrueType.")] = False,
-    size: Annotated[str | None, typer.Option(metavar="single|double", help="As wide as a column of a paper, or as both.")] = None,
-    legend: Annotated[
-        str | None, typer.Option(metavar="labels|inside|outside", help="Names at the lines' ends, or a legend.")
+    size: Annotated[
+        str | None, typer.Option(metavar="single|double", help="Width of the figure: one column of a paper, or both.")
     ] = None,
-    columns: Annotated[int | None, typer.Option(help="Of a sweep: subplots in a row, with shared axes.")] = None,
+    legend: Annotated[
+        str | None,
+        typer.Option(metavar="labels|inside|outside", help="Put names at the lines' ends, or a legend inside or outside."),
+    ] = None,
+    columns: Annotated[int | None, typer.Option(help="Number of subplots in a row, for a sweep; axes are shared.")] = None,
     show: Annotated[
-        str, typer.Option(metavar="regret|per-log|runs", help="Regret over rounds, over ln t, or of every run at the end.")
+        str,
+        typer.Option(
+            metavar="regret|per-log|runs", help="Plot regret over rounds, regret over ln t, or the final regret of every run."
+        ),
     ] = "regret",
 ) -> None:
-    """Make the figure and the summary anew from the folder of a finished run, and from nothing else."""
+    """Draw the figure and write the summary again, from the folder of a finished run alone."""
     from multiduel.display import regret_figures
     from multiduel.lab import report as reports
     from multiduel.lab import results, sweeps
@@ -166,9 +174,12 @@ def paper(
     out: Annotated[Path | None, typer.Option(help="Folder of results. Default: results/paper, or results/NAME.")] = None,
     data: Data = None,
     mslr: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE...", help="Learning-to-rank files: the rankers' matrix is made of them.")
+        list[Path] | None,
+        typer.Option(metavar="FILE...", help="Learning-to-rank files; the matrix of the rankers is computed from them."),
     ] = None,
-    matrix: Annotated[str | None, typer.Option(metavar="FILE", help="A ready matrix of the rankers, in the data folder.")] = None,
+    matrix: Annotated[
+        str | None, typer.Option(metavar="FILE", help="File with the matrix of the rankers, in the folder of data.")
+    ] = None,
     threads: Threads = None,
     cluster: Cluster = None,
     quick: Quick = False,

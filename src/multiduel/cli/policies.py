@@ -18,7 +18,7 @@ def policies(
         typer.Argument(metavar="[NAME]", help="A policy or machine to show in full; your own as path/to/file.py:SPEC."),
     ] = None,
 ) -> None:
-    """List the policies, or show one's card: parameters, meanings, limits, defaults, paper."""
+    """List the policies, or show one: paper, parameters, limits, defaults."""
     from multiduel.cli import cards
 
     screen = console()
@@ -63,10 +63,10 @@ def suggest(
     arms: Annotated[int, typer.Option("--arms", help="Number of options.")],
     slate_size: Annotated[int, typer.Option("--slate-size", help="How many can be shown at once.")] = 2,
     horizon: Annotated[str | None, typer.Option("--horizon", help="Number of rounds, if known.")] = None,
-    assume: Annotated[str, typer.Option("--assume", help="utilities, condorcet or copeland.")] = "condorcet",
+    assume: Annotated[str, typer.Option("--assume", help="What you assume: utilities, condorcet or copeland.")] = "condorcet",
     dimension: Annotated[int | None, typer.Option(help="Features of an option, if they change from round to round.")] = None,
 ) -> None:
-    """Name the policy that we would use, and why, from measured results."""
+    """Suggest a policy, and say why, from measured results."""
     from multiduel.engine.registry.suggest import suggest as choose
 
     rounds = whole_number("--horizon", horizon) if horizon else None

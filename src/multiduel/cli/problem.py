@@ -27,13 +27,13 @@ def problem(
     listed: Annotated[bool, typer.Option("--list", help="List the problems that ship, with their sources.")] = False,
     arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
-    seed: Annotated[int, typer.Option(help="Of a random problem.")] = 0,
-    horizon: Annotated[str, typer.Option(help="Rounds T of the bounds.")] = "1e6",
-    slate_size: Annotated[int, typer.Option(help="Arms per slate m, of the lower bound and MultiRUCB's.")] = 2,
-    alpha: Annotated[float, typer.Option(help="MultiRUCB's exploration in its bound.")] = 1.01,
+    seed: Annotated[int, typer.Option(help="Seed of a random problem.")] = 0,
+    horizon: Annotated[str, typer.Option(help="Number of rounds T in the bounds.")] = "1e6",
+    slate_size: Annotated[int, typer.Option(help="Arms per slate m, in the lower bound and MultiRUCB's bound.")] = 2,
+    alpha: Annotated[float, typer.Option(help="Exploration parameter in MultiRUCB's bound.")] = 1.01,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
-    """What a problem is like: winners, gaps, hardness, gamma, order, and what the theorems promise on it."""
+    """Describe a problem: winners, gaps, hardness, gamma, order, and the theorems' bounds."""
     from multiduel import theory
     from multiduel.problems import parse
 

@@ -37,8 +37,10 @@ Ties = Annotated[
 Depth = Annotated[int, typer.Option(min=1, help="Slots of a result page.")]
 Direction = Annotated[str, typer.Option(help="Features as rankers: descending, ascending or both.")]
 Runs = Annotated[list[Path] | None, typer.Option("--run", help="A TREC run file as one more ranker; may be repeated.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same numbers.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="All cores if not given. Numbers do not depend on it.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed; the same seed gives the same numbers.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="Number of threads; all cores by default. The results do not depend on it.")
+]
 
 
 @app.callback()
@@ -134,7 +136,7 @@ def live(
     policy: Annotated[list[str], typer.Option(help=f"{POLICY} May be repeated.")],
     slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
     horizon: Annotated[int, typer.Option(min=1, help="Users.")] = 100_000,
-    runs: Annotated[int, typer.Option(min=1, help="Independent runs.")] = 10,
+    runs: Annotated[int, typer.Option(min=1, help="Number of independent runs.")] = 10,
     benchmark: Annotated[
         str, typer.Option(help="What regret is measured against: condorcet, copeland, borda or utility.")
     ] = "condorcet",

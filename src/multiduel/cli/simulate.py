@@ -23,27 +23,35 @@ def simulate(
     arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
     dimension: Annotated[int | None, typer.Option(help="Features of an arm, with --problem contexts: 10 if not given.")] = None,
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
-    problem_seed: Annotated[int, typer.Option(help="Of a random problem.")] = 0,
-    slate_size: Annotated[int, typer.Option(help="Arms per slate at most; two-dueling policies compare two.")] = 2,
-    horizon: Annotated[str, typer.Option(help="Rounds: 1e6, 10**6 or 1_000_000.")] = "1e6",
-    runs: Annotated[int, typer.Option(help="Independent runs.")] = 50,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same numbers.")] = 0,
+    problem_seed: Annotated[int, typer.Option(help="Seed of a random problem.")] = 0,
+    slate_size: Annotated[int, typer.Option(help="Largest number of arms in a slate; two-dueling policies compare two.")] = 2,
+    horizon: Annotated[str, typer.Option(help="Number of rounds: 1e6, 10**6 or 1_000_000.")] = "1e6",
+    runs: Annotated[int, typer.Option(help="Number of independent runs.")] = 50,
+    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")] = 0,
     param: Annotated[list[str] | None, typer.Option(metavar="POLICY.NAME=VALUE", help="May be repeated.")] = None,
-    threads: Annotated[int | None, typer.Option(help="All cores if not given. Numbers do not depend on it.")] = None,
-    benchmark: Annotated[str, typer.Option(help="Best by: condorcet, copeland, borda or utility.")] = "condorcet",
-    until: Annotated[str | None, typer.Option(metavar="verdict", help="Stop each run when it is certain who wins.")] = None,
-    verdict_error: Annotated[float, typer.Option(help="Of the verdict, with --until.")] = 0.05,
-    answers: Annotated[str, typer.Option(help="Judges toss coins (one per pair) or give rankings (of the slate).")] = "coins",
+    threads: Annotated[
+        int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")
+    ] = None,
+    benchmark: Annotated[
+        str, typer.Option(help="Winner that regret is measured against: condorcet, copeland, borda or utility.")
+    ] = "condorcet",
+    until: Annotated[str | None, typer.Option(metavar="verdict", help="Stop each run when the winner is certain.")] = None,
+    verdict_error: Annotated[float, typer.Option(help="Chance of a wrong verdict, with --until.")] = 0.05,
+    answers: Annotated[str, typer.Option(help="Kind of answers: coins (one per pair) or rankings (of the slate).")] = "coins",
     delay: Annotated[str, typer.Option(help="Rounds that each answer is late; or geometric:MEAN, for random delays.")] = "0",
-    json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="The numbers; - prints them.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Regret over rounds, or verdicts: .png, .svg, .pdf.")] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON; - prints them.")
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw regret over rounds, or verdicts, into a .png, .svg or .pdf file.")
+    ] = None,
     scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
-    regret: Annotated[str, typer.Option(help="Of table and plot: average, strong, weak or slots.")] = "average",
-    size: Annotated[str | None, typer.Option(help="Of the plot: single or double (columns of a paper).")] = None,
-    legend: Annotated[str, typer.Option(help="Of the plot: labels (at the lines' ends), inside or outside.")] = "labels",
+    regret: Annotated[str, typer.Option(help="Kind of regret in table and plot: average, strong, weak or slots.")] = "average",
+    size: Annotated[str | None, typer.Option(help="Width of the plot: single or double (columns of a paper).")] = None,
+    legend: Annotated[str, typer.Option(help="Legend of the plot: labels (at the lines' ends), inside or outside.")] = "labels",
     show: Annotated[str, typer.Option(help="Plot regret over rounds, per-log (over ln t), or runs (every run).")] = "regret",
 ) -> None:
-    """Play policies against a known problem and measure their regret. All meet the same problem and the same luck."""
+    """Play policies on a known problem and measure their regret. All policies meet the same random numbers."""
     from multiduel.display.tables import rich_table
     from multiduel.engine.registry.registry import find
     from multiduel.engine.simulation.contexts import parse_problem

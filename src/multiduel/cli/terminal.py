@@ -41,7 +41,7 @@ PROBLEM = (
     "arm a line with its chances of beating the arms."
 )
 ARMS = "Number of arms: if not given, what 'multiduel problem --list' says; of a file, as many as it has."
-LINK = "From utilities to chances: linear (if not given), natural or logit."
+LINK = "Link from utilities to chances: linear (the default), natural or logit."
 
 
 class Sentences(TyperGroup):

@@ -24,19 +24,21 @@ Files = Annotated[list[str], typer.Argument(metavar="FILE...", help=FILES)]
 Named = Annotated[
     list[str] | None,
     typer.Option(
-        "--column", metavar="ROLE=NAME", help="Which column is what, such as winner=choice; rater= for none. May be repeated."
+        "--column", metavar="ROLE=NAME", help="Role of a column, such as winner=choice; 'rater=' ignores raters. May be repeated."
     ),
 ]
 Meant = Annotated[
     list[str] | None,
     typer.Option(
-        "--outcome", metavar="CELL=MEANING", help="What a cell of the winner means: first, second, tie, none. May be repeated."
+        "--outcome",
+        metavar="CELL=MEANING",
+        help="Meaning of a value in the winner's column: first, second, tie, none. May be repeated.",
     ),
 ]
-Names = Annotated[bool, typer.Option("--winner-is-name", help="The winner's cells are names of options, not of sides.")]
-Kind = Annotated[str | None, typer.Option(help="The kind of votes, if it is not recognised: battles, rankings, counts ...")]
-By = Annotated[str, typer.Option(help="The unit of evidence: answer, rater (people like these) or case.")]
-Alpha = Annotated[float, typer.Option(help="The chance of an error.")]
+Names = Annotated[bool, typer.Option("--winner-is-name", help="The winner's column holds names of options, not sides.")]
+Kind = Annotated[str | None, typer.Option(help="Kind of votes, if it is not recognised: battles, rankings, counts ...")]
+By = Annotated[str, typer.Option(help="Unit of evidence: answer, rater (people like these raters) or case.")]
+Alpha = Annotated[float, typer.Option(help="Chance of an error.")]
 
 
 @app.command()
@@ -44,12 +46,12 @@ def rank(
     files: Files,
     by: By = "answer",
     alpha: Alpha = 0.05,
-    margin: Annotated[float, typer.Option(help="Options this close count as equally good.")] = 0.0,
+    margin: Annotated[float, typer.Option(help="Count options this close as equally good.")] = 0.0,
     style: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Contents of the options: length, headings and lists are held equal.")
+        Path | None, typer.Option(metavar="FILE", help="File with the options' contents; hold length, headings and lists equal.")
     ] = None,
     position: Annotated[bool, typer.Option("--position", help="Hold equal which option was shown first.")] = False,
-    top: Annotated[int | None, typer.Option(min=1, help="Print so many lines of the table.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Print only this many lines of the table.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Draw the strengths with their intervals.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page with all of it.")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE.tex", help="Write the table for LaTeX.")] = None,
@@ -59,7 +61,7 @@ def rank(
     winner_is_name: Names = False,
     kind: Kind = None,
 ) -> None:
-    """Who is best, and the standings of all options, from the votes in a file."""
+    """Rank the options in a file of votes: the winner, if it is certain, and the standings of all."""
     from multiduel.display.standings_tables import span
     from multiduel.display.tables import text_table
     from multiduel.engine.standings import standings
@@ -105,7 +107,7 @@ def rank(
 def next_(
     files: Files,
     slate_size: Annotated[int, typer.Option(help="Options shown in one slate.")] = 2,
-    number: Annotated[int, typer.Option(help="Of slates.")] = 20,
+    number: Annotated[int, typer.Option(help="Number of slates.")] = 20,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="A .csv or .jsonl file; if not given, CSV is printed.")] = None,
     by: By = "answer",
     alpha: Alpha = 0.05,
@@ -113,13 +115,13 @@ def next_(
     case: Annotated[
         list[str] | None, typer.Option(help="A case to compare on; those of the votes if not given. May be repeated.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the choice.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the choice.")] = 0,
     column: Named = None,
     outcome: Meant = None,
     winner_is_name: Names = False,
     kind: Kind = None,
 ) -> None:
-    """Which slates to compare next: fill in the answers, and run it again with that file too."""
+    """Choose which slates to compare next. Fill in the answers, and run it again with that file too."""
     from multiduel.votes.headline import headline
     from multiduel.votes.next_slates import format_of, next_slates
     from multiduel.votes.reader import with_options
