@@ -28,11 +28,9 @@ from docstrings import escaped, slug, table  # noqa: E402
 
 from multiduel import __all__ as public_names  # noqa: E402
 from multiduel import __version__  # noqa: E402
+from multiduel.inputs import PUBLISHED  # noqa: E402
 from multiduel.policies import ALL  # noqa: E402
 
-PUBLISHED = (
-    False  # whether a package index has multiduel: pages then install it from there instead of from a copy of the repository
-)
 RESULTS = ROOT / "docs" / "figures" / "results.json"
 TOP = {
     "CONTRIBUTING.md": "contributing.md",

@@ -12,6 +12,7 @@ from typing import Any
 
 MOST_SEED = 2**128 - 1  # all that a seed can tell apart
 MOST_THREADS = 1024
+PUBLISHED = False  # whether a package index has multiduel; messages and pages then install it from there
 
 
 class BadInput(ValueError):
@@ -21,6 +22,17 @@ class BadInput(ValueError):
     Traceback (most recent call last):
     multiduel.inputs.BadInput: 'alpha' of 'rucb' must be above 0.5. Got 0.2.
     """
+
+
+def install(extra: str) -> str:
+    """Say how to install the packages of an extra.
+
+    >>> install("lab")
+    "pip install -c constraints.txt '.[lab]', in a copy of the repository"
+    """
+    if PUBLISHED:
+        return f"pip install 'multiduel[{extra}]'"
+    return f"pip install -c constraints.txt '.[{extra}]', in a copy of the repository"
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from multiduel.arrays import Floats, Ints
 from multiduel.display.line_styles import DASHED, LineStyle, line_styles, marker_positions
 from multiduel.display.tables import number as in_words
-from multiduel.inputs import BadInput, choice
+from multiduel.inputs import BadInput, choice, install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -112,7 +112,7 @@ def check(path: str, scale: str = "log") -> None:
     if scale not in SCALES:
         raise BadInput(f"'scale' of a plot must be log or linear. Got '{scale}'.")
     if importlib.util.find_spec("matplotlib") is None:
-        raise BadInput("Plots need Matplotlib, which is not installed. Try: pip install 'multiduel[lab]'")
+        raise BadInput(f"Plots need Matplotlib, which is not installed. Try: {install('lab')}.")
 
 
 def in_notebooks(figure: Figure) -> Figure:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from multiduel.files import write_whole
-from multiduel.inputs import BadInput, choice
+from multiduel.inputs import BadInput, choice, install
 from multiduel.spreadsheets import harmless
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def save(columns: Mapping[str, Any], facts: Any, path: str | Path) -> None:
             import pyarrow as pa
             import pyarrow.parquet as pq
         except ImportError:
-            raise BadInput("A .parquet file needs PyArrow, which is not installed. Try: pip install 'multiduel[lab]'") from None
+            raise BadInput(f"A .parquet file needs PyArrow, which is not installed. Try: {install('lab')}.") from None
         sink = pa.BufferOutputStream()
         pq.write_table(pa.table({name: np.asarray(column) for name, column in columns.items()}), sink, compression="zstd")
         write_whole(path, sink.getvalue().to_pybytes())

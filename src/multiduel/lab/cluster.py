@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from multiduel.engine.simulation.result import Result
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, install
 from multiduel.lab.task import TICK, Played, Task, play
 
 CONNECT = 10.0  # seconds to reach a scheduler
@@ -27,7 +27,7 @@ def check_address(address: str) -> Any:
     try:
         import distributed
     except ImportError:
-        raise BadInput("A cluster needs Dask, which is not installed. Try: pip install 'multiduel[cluster]'") from None
+        raise BadInput(f"A cluster needs Dask, which is not installed. Try: {install('cluster')}.") from None
     if address != "local" and "://" not in address:
         raise BadInput(f"'cluster' must be local or an address such as tcp://10.0.0.1:8786. Got '{address}'.")
     return distributed

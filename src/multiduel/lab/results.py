@@ -31,7 +31,7 @@ from multiduel.engine.simulation.delays import read_delay
 from multiduel.engine.simulation.play import KINDS as REGRETS
 from multiduel.engine.simulation.result import Result
 from multiduel.files import file_name, is_draft, sweep
-from multiduel.inputs import BadInput, choice, shortened
+from multiduel.inputs import BadInput, choice, install, shortened
 from multiduel.lab import parts
 from multiduel.lab import problem as problem_tables
 from multiduel.lab.experiment import Contender, Experiment, from_json
@@ -409,4 +409,4 @@ def needed() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise BadInput("Results need PyArrow, which is not installed. Try: pip install 'multiduel[lab]'") from None
+        raise BadInput(f"Results need PyArrow, which is not installed. Try: {install('lab')}.") from None

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from multiduel.arrays import Floats
-from multiduel.inputs import BadInput, shortened
+from multiduel.inputs import BadInput, install, shortened
 from multiduel.spreadsheets import original
 from multiduel.votes.open_files import opened_bytes, opened_text
 
@@ -381,7 +381,7 @@ class _arrow:
         try:
             import pyarrow.parquet as pq
         except ImportError:
-            raise BadInput("A Parquet file needs PyArrow: pip install 'multiduel[lab]'.") from None
+            raise BadInput(f"A Parquet file needs PyArrow: {install('lab')}.") from None
         self._bytes = opened_bytes(self.path)
         file = self._bytes.__enter__()
         try:

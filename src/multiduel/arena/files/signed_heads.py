@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from multiduel.arena.domain.events import canonical, moment
-from multiduel.inputs import BadInput, shortened
+from multiduel.inputs import BadInput, install, shortened
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -178,5 +178,5 @@ def _ed25519() -> Any:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        raise BadInput("A signed head needs more packages: pip install 'multiduel[arena]'.") from None
+        raise BadInput(f"A signed head needs more packages: {install('arena')}.") from None
     return ed25519

@@ -18,7 +18,7 @@ from multiduel.arena.domain.state import State
 from multiduel.arena.files.exports import csv_lines
 from multiduel.arena.journal import Journal
 from multiduel.arena.service.service import Service
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, install
 
 BATCH = 10_000  # rows of a Parquet file that are written at once
 PAGE = 2_000  # undo events read at once
@@ -205,5 +205,5 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise BadInput("Parquet needs one more package: pip install 'multiduel[lab]'.") from None
+        raise BadInput(f"Parquet needs one more package: {install('lab')}.") from None
     return pyarrow, parquet

@@ -19,7 +19,7 @@ from multiduel.arena.domain.errors import Unavailable
 from multiduel.arena.domain.events import Event
 from multiduel.arena.journal.migrations import statements
 from multiduel.arena.journal.sql import COLUMNS, SqlJournal
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, install
 
 LOG = logging.getLogger("multiduel.arena")
 STALLED = 6  # seconds without a word in a transaction, after which its process is cut off
@@ -41,7 +41,7 @@ def _psycopg() -> Any:
     try:
         import psycopg
     except ImportError:
-        raise BadInput("A journal in PostgreSQL needs psycopg: pip install 'multiduel[postgres]'.") from None
+        raise BadInput(f"A journal in PostgreSQL needs psycopg: {install('postgres')}.") from None
     return psycopg
 
 

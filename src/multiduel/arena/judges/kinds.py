@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from multiduel.arena.domain.events import canonical
 from multiduel.arena.judges.prompts import check_template, messages, schema_of
 from multiduel.arena.judges.questions import Question, Reply, Unreadable, ballot_of, read_text
-from multiduel.inputs import BadInput, shortened
+from multiduel.inputs import BadInput, install, shortened
 
 MOST_LINE = 10_000_000  # bytes of a program's answer
 CHUNK = 65_536
@@ -250,9 +250,7 @@ class OpenAIJudge:
         try:
             import openai
         except ImportError:
-            raise BadInput(
-                "Models behind the OpenAI protocol need the official client: pip install 'multiduel[judges]'."
-            ) from None
+            raise BadInput(f"Models behind the OpenAI protocol need the official client: {install('judges')}.") from None
         url = base_url or os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1"
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, install
 
 
 def serve_demo(listening: socket.socket, loaded: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ def _serve(listening: socket.socket, loaded: Callable[[], None], db: Path) -> No
         from multiduel.arena.web.pages.demo import Demo
         from multiduel.arena.web.protocol import server_words
     except ImportError:
-        raise BadInput("The demonstration needs more packages: pip install 'multiduel[arena]'.") from None
+        raise BadInput(f"The demonstration needs more packages: {install('arena')}.") from None
     from multiduel.arena.journal import connect
     from multiduel.arena.service.service import Service
     from multiduel.arena.web.limits import Limits

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from multiduel.arena.domain.notices import Allowed
 from multiduel.arena.web.limits import Limits, host_name
-from multiduel.inputs import BadInput, whole
+from multiduel.inputs import BadInput, install, whole
 
 if TYPE_CHECKING:
     from multiduel.arena.web.gate import Gate
@@ -142,7 +142,7 @@ def serve(setup: Setup, say: Any = print) -> None:
         from multiduel.arena.web.connections import raise_handles
         from multiduel.arena.web.protocol import server_words
     except ImportError:
-        raise BadInput("The server needs more packages: pip install 'multiduel[arena]'.") from None
+        raise BadInput(f"The server needs more packages: {install('arena')}.") from None
     setup = setup.checked()
     load_plugins(setup.plugins)  # before any journal is read; what is wrong with one is said here
     for line in prepare(setup):
