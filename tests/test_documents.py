@@ -62,6 +62,7 @@ def test_readme_is_a_front_door():
         ("judges", "page", "judges"),
         ("batches", "page", "votes"),
         ("votes", "page", "votes"),
+        ("papers", "page", "other-papers"),
         ("llmfao", "page", "guides/leaderboard"),
     ],
 )
