@@ -6,7 +6,7 @@ import math
 
 from multiduel.arena.judges.budgets import Price
 from multiduel.arena.judges.shortlists import judge_standings
-from multiduel.arena.judges.worth import JudgeWorth, Worth, number_words
+from multiduel.arena.judges.worth import JudgeWorth, Worth
 from multiduel.arena.service.board import Board
 from multiduel.arena.service.service import Service
 from multiduel.display.documents import Block, Callout, Fold, Heading, Text, page
@@ -54,11 +54,8 @@ def judge_page(service: Service, arena: str, worth: Worth, price: Price | None =
     blocks += [Heading("Standings"), _standings(service, arena, board)]
     for one in worth.judges:
         blocks += _judge(one, price, several=len(worth.judges) > 1)
-    if worth.jury_alpha is not None:
-        alpha = number_words(worth.jury_alpha)
-        blocks.append(
-            Text(f"The judges agree with each other to a Krippendorff's alpha of {alpha} (1: always, 0: as by chance).")
-        )
+    if worth.jury is not None:
+        blocks.append(Text(str(worth.jury)))
     blocks += [Heading("What may not be concluded"), *(Text(text) for text in CAVEATS)]
     return page(blocks, board.name)
 
