@@ -57,8 +57,7 @@ JUDGES: dict[str, tuple[int | None, str, dict[str, float]]] = {  # cases other t
     "clean": (None, "case", {}),
     "30 % by position": (None, "case", {"position": 0.3}),
     "by length as much as by quality": (None, "case", {"length": 1.0}),
-    "contradicts itself on 30 %": (None, "case", {"contradicts": 0.3}),
-    "contradicts itself on 30 %, both orders asked": (None, "case", {"contradicts": 0.3, "swap": 1.0}),
+    "contradicts itself on 30 %, both orders asked": (None, "case", {"contradicts": 0.3}),
     "13 questions, by case": (13, "case", {}),
     "13 questions, by answer": (13, "answer", {}),
     "clean, one option better": (None, "case", {"better": 1.0}),
@@ -122,12 +121,11 @@ def answer(rng: np.random.Generator, quality: Any, habits: Mapping[str, float]) 
     if rng.random() < habits.get("position", 0.0):
         by_quality = {"rank": [[k] for k in range(n)]}
     contradicts = rng.random() < habits.get("contradicts", 0.0)
-    if habits.get("swap"):
+    if "contradicts" in habits:  # asked in both orders
         again = opposite if contradicts else by_quality
         firsts = [_first(by_quality, n), _first(turned(again, n), n)]  # each in the order in which the judge saw the contents
         return joined([by_quality, again], "rank", n), int(np.sign(sum(firsts)))
-    ballot = opposite if contradicts and rng.random() < 0.5 else by_quality  # whichever of its two answers this order brings
-    return ballot, _first(ballot, n)
+    return by_quality, _first(by_quality, n)
 
 
 def _first(ballot: Mapping[str, Any], n: int) -> int:
@@ -175,7 +173,7 @@ def errors(only: str = "") -> list[dict[str, Any]]:
             if only not in name:
                 continue
             begun = time.process_time()
-            here = arena if cases is None else arena._replace(cases=cases, votes=200)
+            here = arena if cases is None else arena._replace(cases=cases, votes=200 if arena.slate == 2 else 100)
             found = [experiment(seed, here, unit, habits) for seed in range(EXPERIMENTS)]
             wrong = sum(one.wrong for one in found)
             rows.append(
@@ -257,6 +255,14 @@ def agreement_rows(known: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def votes_words(row: Mapping[str, Any]) -> str:
+    """A median of votes with its interval."""
+    if row["votes"] is None:
+        return "no verdict"
+    low, high = ("more" if one is None else f"{one:,.0f}" for one in row["interval"])
+    return f"{row['votes']:,.0f} ({low} to {high})"
+
+
 def saved_rows(known: list[dict[str, Any]]) -> list[str]:
     lines = [
         "| raters | their best | votes, adaptive slates | without a verdict | votes, random slates | without a verdict |",
@@ -266,8 +272,7 @@ def saved_rows(known: list[dict[str, Any]]) -> list[str]:
         cells = []
         for name in ("adaptive", "random"):
             one = row[name]
-            votes = f"{one['votes']:,.0f} ({one['interval'][0]:,.0f} to {one['interval'][1]:,.0f})"
-            cells.append(f"{'none' if np.isinf(one['votes']) else votes} | {one['not settled']} of {one['runs']}")
+            cells.append(f"{votes_words(one)} | {one['not settled']} of {one['runs']}")
         lines.append(f"| {row['judge']} | {row['its best']} | {' | '.join(cells)} |")
     return lines
 
@@ -281,8 +286,7 @@ def shortlist_rows(known: list[dict[str, Any]]) -> list[str]:
     for row in known:
         rule = "all" if row["first"] == 59 else rules[row["rule"]].format(row["first"])
         gone = f"{100 * row['left out'] / row['runs']:.0f} % ({percents(*row['left out, interval'])})"
-        votes = f"{row['votes']:,.0f} ({row['interval'][0]:,.0f} to {row['interval'][1]:,.0f})"
-        lines.append(f"| {row['judge']} | {rule} | {row['kept']:.0f} | {votes} | {gone} |")
+        lines.append(f"| {row['judge']} | {rule} | {row['kept']:.0f} | {votes_words(row)} | {gone} |")
     return lines
 
 

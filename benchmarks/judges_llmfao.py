@@ -34,7 +34,9 @@ REPLAYS, RANDOM_REPLAYS = 200, 20
 HORIZON = 100_000  # votes after which a replay ends without a verdict
 TOP = 10
 COMPARED = 8  # models that the small model judges
-CALLS = 60  # that it may make
+CALLS = 100  # that it may make
+
+MULTIDUEL = str(Path(sys.executable).parent / "multiduel")
 
 Unit = tuple[str, str]  # a question, and two options
 
@@ -79,6 +81,15 @@ def quietly(votes: Votes) -> Standings:
 def ends(values: Any) -> list[float]:
     """The middle 95 % of values."""
     return [float(x) for x in np.quantile(values, (0.025, 0.975))]
+
+
+def median(answers: Any) -> dict[str, Any]:
+    """The median number of votes with its interval, by drawing replays anew; None for one that is beyond the horizon."""
+    values = np.minimum(answers, 1e300)
+    medians = np.median(np.random.default_rng(1).choice(values, (1000, len(values))), axis=1)
+    found = [float(np.median(values)), *ends(medians)]
+    votes, low, high = (None if one >= 1e299 else one for one in found)
+    return {"votes": votes, "interval": [low, high]}
 
 
 # ---- agreement, and the same verdict
@@ -191,9 +202,8 @@ def saved() -> list[dict[str, Any]]:
             begun = time.process_time()
             result = md.simulate(policy, problem, slate_size=4, horizon=horizon, runs=runs, seed=0, until="verdict").settlement
             answers = np.asarray(result.answers, dtype=float)
-            medians = np.median(np.random.default_rng(1).choice(answers, (1000, runs)), axis=1)
             row[name] = {
-                "runs": runs, "votes": float(np.median(answers)), "interval": ends(medians), "wrong": int(np.sum(result.wrong)),
+                "runs": runs, **median(answers), "wrong": int(np.sum(result.wrong)),
                 "not settled": int(np.sum(~np.isfinite(answers))), "CPU seconds": round(time.process_time() - begun, 1),
             }  # fmt: skip
         rows.append(row)
@@ -233,12 +243,11 @@ def shortlists(interval: Callable[[int, int], tuple[float, float]], runs: int = 
                     answers.append(float(result.settlement.answers[0]))
                     wrong += int(result.settlement.wrong[0])
                 gone = sum(best not in left for left in kept)
-                medians = np.median(np.random.default_rng(1).choice(answers, (1000, runs)), axis=1)
                 rows.append(
                     {
                         "judge": judge, "first": n, "rule": rule, "runs": runs,
-                        "kept": float(np.median([len(one) for one in kept])), "votes": float(np.median(answers)),
-                        "interval": ends(medians), "not settled": sum(not np.isfinite(one) for one in answers), "wrong": wrong,
+                        "kept": float(np.median([len(one) for one in kept])), **median(answers),
+                        "not settled": sum(not np.isfinite(one) for one in answers), "wrong": wrong,
                         "people's best": names[best], "its rank": found.order.index(best) + 1, "left out": gone,
                         "left out, interval": interval(gone, runs), "CPU seconds": round(time.process_time() - begun, 1),
                     }
@@ -304,43 +313,47 @@ def small_model() -> Iterator[str]:
 
 def model() -> dict[str, Any]:
     """``multiduel judge`` on eight models: by a real small model, to the end of its budget, and by a function, to its verdict."""
-    rows: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as where:
         options = Path(where) / "options.jsonl"
         chosen = write_options(options)
         with small_model() as url:
             more = ["--base-url", url, "--budget", f"{CALLS} calls", "--max-tokens", "30", "--timeout", "120"]
-            rows["SmolLM2-135M"] = _judged(options, "openai:smollm2", [*more, "--concurrency", "1"])
-        rows["a function"] = _judged(options, f"{Path(__file__).resolve()}:vocabulary", [])
-        contents: dict[str, dict[str, str]] = defaultdict(dict)
-        for line in options.read_text(encoding="utf-8").splitlines():
-            one = json.loads(line)
-            contents[one["context"]][one["name"]] = one["content"]
-    wins = np.zeros((COMPARED, COMPARED))
-    for answers in contents.values():
-        for i, a in enumerate(chosen):
-            for j, b in enumerate(chosen):
-                wins[i, j] += vocabulary(Question((answers[a], answers[b]))) == 0
-    rows["a function"]["all pairs"] = {
-        "judgements": len(contents) * COMPARED * (COMPARED - 1) // 2,
-        "beats all": [chosen[i] for i in range(COMPARED) if all(wins[i, j] > wins[j, i] for j in range(COMPARED) if j != i)],
-    }
+            small = _judged(options, "openai:smollm2", [*more, "--concurrency", "1"])
+        rows = {"SmolLM2-135M": small, "a function": by_function(options, chosen)}
     print(rows, flush=True)
     return rows
 
 
+def by_function(options: Path, chosen: list[str]) -> dict[str, Any]:
+    """Let the function judge, and compare with its judgement of all pairs on all questions."""
+    contents: dict[str, dict[str, str]] = defaultdict(dict)
+    for line in options.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        contents[one["context"]][one["name"]] = one["content"]
+    wins = np.zeros((COMPARED, COMPARED))
+    for answers in contents.values():
+        for i, a in enumerate(chosen):
+            for j, b in enumerate(chosen):
+                wins[i, j] += i != j and vocabulary(Question((answers[a], answers[b]))) == 0
+    best = [chosen[i] for i in range(COMPARED) if all(wins[i, j] > wins[j, i] for j in range(COMPARED) if j != i)]
+    every = {"judgements": len(contents) * COMPARED * (COMPARED - 1) // 2, "beats all": best}
+    return _judged(options, f"{Path(__file__).resolve()}:vocabulary", []) | {"all pairs": every}
+
+
 def _judged(options: Path, judge: str, more: list[str]) -> dict[str, Any]:
-    command = [str(Path(sys.executable).parent / "multiduel"), "judge"]
-    begun = time.perf_counter()
-    words = [*command, str(options), "--judge", judge, "--seed", "1", *more, "--file", f"{options}.{len(more)}.db"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
-    seconds = time.perf_counter() - begun
-    report = json.loads(subprocess.check_output([*command, "report", f"{options}.{len(more)}.db", "--json"], text=True))
-    one = report["judges"][0]
-    page = options.with_suffix(".judge.html").read_text(encoding="utf-8").partition("<main>")[2]
+    file, begun = Path(f"{options}.{len(more)}.db"), time.perf_counter()
+    words = [MULTIDUEL, "judge", str(options), "--judge", judge, "--seed", "1", *more, "--file", str(file)]
+    subprocess.run(words, capture_output=True, text=True, check=True)
+    return found_in(file, options.with_suffix(".judge.html"), time.perf_counter() - begun)
+
+
+def found_in(file: Path, page: Path, seconds: float) -> dict[str, Any]:
+    """What a run of ``multiduel judge`` left behind."""
+    report = json.loads(subprocess.check_output([MULTIDUEL, "judge", "report", str(file), "--json"], text=True))
+    one, text = report["judges"][0], page.read_text(encoding="utf-8").partition("<main>")[2]
     return {
-        "first line": done.stdout.splitlines()[0], "sentence": report["sentence"], "exactly": report["exactly"],
+        "first line": [*report["warnings"], report["sentence"]][0], "sentence": report["sentence"], "exactly": report["exactly"],
         "calls": one["calls"], "first": one["first"], "skips": one["skips"], "tokens": one["tokens_in"] + one["tokens_out"],
         "seconds": round(seconds, 1), "seconds of waiting": round(one["seconds"], 1),
-        "warned before the verdict": 0 <= page.find("decides by position") < page.find("Standings"),
+        "warned before the verdict": 0 <= text.find("decides by position") < text.find(report["sentence"][:20]),
     }  # fmt: skip

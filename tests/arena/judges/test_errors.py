@@ -20,7 +20,7 @@ def test_verdicts_by_case_are_seldom_wrong_and_by_answer_often() -> None:
 
 
 def test_verdicts_of_five_options_are_seldom_wrong_and_often_right() -> None:
-    five, habits = Arena(5, 4, 30, 60), {"contradicts": 0.3, "swap": 1.0}
+    five, habits = Arena(5, 4, 30, 60), {"contradicts": 0.3}
     assert sum(experiment(seed, five, "case", habits).wrong for seed in range(20)) <= 5
     better = [experiment(seed, five, "case", {"better": 2.0}) for seed in range(10)]
     assert sum(one.right for one in better) >= 7 and sum(one.wrong for one in better) <= 2

@@ -20,7 +20,7 @@ from multiduel.arena.judges.agreement import cohens_kappa, krippendorffs_alpha
 from multiduel.arena.judges.budgets import Budget
 from multiduel.arena.judges.calls import Calls
 from multiduel.arena.judges.kinds import FunctionJudge, JudgeFailed
-from multiduel.arena.judges.loop import Run
+from multiduel.arena.judges.loop import Progress, Run
 from multiduel.arena.judges.questions import Question, Unreadable, ballot_of, joined, read_text, turned
 from multiduel.arena.judges.seats import Look, Shown
 from multiduel.inputs import BadInput
@@ -97,6 +97,24 @@ def test_run_again_pays_nothing_twice(tmp_path: Path) -> None:
     again = md.judge(contents(4), **words)
     assert len(calls) == n and again.board.sentence == done.board.sentence
     assert len({(question.case, frozenset(map(str, question.contents))) for question in calls}) == n, "a pair once per question"
+
+
+def test_ctrl_c_keeps_what_was_paid(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def judge(question: Question) -> int:
+        calls.append(repr(question))
+        return larger(question)
+
+    def stop(now: Progress) -> None:
+        if now.votes == 3:
+            raise KeyboardInterrupt
+
+    words: dict[str, Any] = {"cases": CASES, "judge": judge, "file": tmp_path / "a.db", "concurrency": 4, "seed": 1}
+    some = md.judge(contents(4), progress=stop, **words)
+    assert some.stop == "interrupted" and "Run it again to go on" in str(some) and some.board.answers < len(CASES)
+    done = md.judge(contents(4), **words)
+    assert done.winner == "option 3" and len(calls) == len(set(calls)) == done.board.answers
 
 
 def test_one_question_is_settled_exactly() -> None:

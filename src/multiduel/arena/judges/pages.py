@@ -17,8 +17,8 @@ CAVEATS = (
     "The verdict is about this judge: what it prefers need not be what people prefer. Agreement with people can only be stated "
     "for what people judged too.",
     "It speaks of questions like these only as far as these questions are a sample of those that matter.",
-    "Effects of style are observed: longer answers may also be better ones. The order is drawn at random, so that an effect of "
-    "position is one.",
+    "Effects of style are observed: longer answers may also be better ones. The order is drawn at random, so an effect of "
+    "position is caused by the order.",
     "A model that judges may follow instructions hidden in what it judges. Contents are marked as data in the prompt, which "
     "makes this harder and not impossible.",
 )

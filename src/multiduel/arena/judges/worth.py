@@ -248,6 +248,7 @@ def _one(
     names = [option.name for option in state.options]
     n = len(state.contexts)
     whom = f"for judge '{name}', on {f'questions like these {n}' if n > 1 else 'this question'}"
+    longer, style = _style(state, said, styles)
     alone = verdict(tally, alpha=state.settings.alpha, margin=state.settings.margin, names=names)
     return JudgeWorth(
         name,
@@ -256,7 +257,8 @@ def _one(
         tuple(skipped[:MOST_TEXTS]),
         first_share(firsts),
         share_interval(same.count(True), same.count(False)) if same else None,
-        *_style(state, said, styles),
+        longer,
+        style,
         len(pairs),
         cohens_kappa(pairs),
         krippendorffs_alpha(both),
