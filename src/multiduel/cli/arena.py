@@ -131,6 +131,13 @@ def create(
         Path | None, typer.Option(metavar="FILE", help="Where a judge's arena is kept: begin with the options that it leaves.")
     ] = None,
     first: Annotated[int, typer.Option(help="With --shortlist: those that may be among so many first ones.")] = 5,
+    rule: Annotated[
+        str,
+        typer.Option(
+            help="With --shortlist: 'possible' keeps what the judge has not excluded for certain, 'likely' what has a chance of "
+            "at least 5 %."
+        ),
+    ] = "possible",
 ) -> None:
     """Make an arena, open it, and show its keys."""
     from multiduel.arena.domain.commands import Create, Open
@@ -148,7 +155,7 @@ def create(
         from multiduel.arena.judges.shortlists import keep, shortlist_of
 
         with service_of(existing(str(shortlist))) as judged:
-            left = shortlist_of(judged, max(judged.arenas(), key=lambda row: row.created).id, first)
+            left = shortlist_of(judged, max(judged.arenas(), key=lambda row: row.created).id, first, rule)
         listed, said = keep(listed, left), left.said
     with service_of(db) as service:
         made = service.do(Create(name, settings, listed, contexts, uuid.uuid4().hex, said))

@@ -205,6 +205,8 @@ def report(
             for what, text in one.rows(cost, several=len(worth.judges) > 1):
                 lines.add_row(what, text)
             console().print(lines)
+        if worth.jury is not None:
+            print(worth.jury)
     if page is not None:
         _write_page(file, arena, page, price)
         print(f"Wrote {page}.")

@@ -15,11 +15,14 @@ from typing import Any
 import pytest
 
 import multiduel as md
+from multiduel.arena.domain.options import make_content
 from multiduel.arena.judges.agreement import cohens_kappa, krippendorffs_alpha
 from multiduel.arena.judges.budgets import Budget
 from multiduel.arena.judges.calls import Calls
-from multiduel.arena.judges.kinds import JudgeFailed
+from multiduel.arena.judges.kinds import FunctionJudge, JudgeFailed
+from multiduel.arena.judges.loop import Progress, Run
 from multiduel.arena.judges.questions import Question, Unreadable, ballot_of, joined, read_text, turned
+from multiduel.arena.judges.seats import Look, Shown
 from multiduel.inputs import BadInput
 
 CASES = [f"question {k}" for k in range(30)]
@@ -96,6 +99,24 @@ def test_run_again_pays_nothing_twice(tmp_path: Path) -> None:
     assert len({(question.case, frozenset(map(str, question.contents))) for question in calls}) == n, "a pair once per question"
 
 
+def test_ctrl_c_keeps_what_was_paid(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def judge(question: Question) -> int:
+        calls.append(repr(question))
+        return larger(question)
+
+    def stop(now: Progress) -> None:
+        if now.votes == 3:
+            raise KeyboardInterrupt
+
+    words: dict[str, Any] = {"cases": CASES, "judge": judge, "file": tmp_path / "a.db", "concurrency": 4, "seed": 1}
+    some = md.judge(contents(4), progress=stop, **words)
+    assert some.stop == "interrupted" and "Run it again to go on" in str(some) and some.board.answers < len(CASES)
+    done = md.judge(contents(4), **words)
+    assert done.winner == "option 3" and len(calls) == len(set(calls)) == done.board.answers
+
+
 def test_one_question_is_settled_exactly() -> None:
     found = md.judge({"a": "1", "b": "2", "c": "3"}, judge=larger, seed=1)
     assert found.stop in ("exact", "judged") and found.board.answers <= 3
@@ -115,9 +136,44 @@ def test_a_jury_votes_with_its_majority() -> None:
     assert found.winner == "option 2" and "'larger + smaller + larger_soon'" in found.board.sentence
     apart = {one.judge: one.verdict for one in found.worth.judges}
     assert "'option 2' is best for judge 'larger'" in apart["larger"] and "'option 0'" in apart["smaller"]
-    assert found.worth.jury_alpha is not None and found.worth.jury_alpha < 0.0
+    jury = found.worth.jury
+    assert jury is not None and jury.alpha < 0.0 and jury.split == jury.pairs and "The judges disagree on" in str(jury)
     with pytest.raises(BadInput, match="different names"):
         md.judge(contents(3), cases=CASES, judge=[larger, larger])
+
+
+def test_a_judge_of_lengths_is_found_out() -> None:
+    texts = {f"option {k}": ["x" * (1 + (7 * k + 3 * case) % 11) for case in range(30)] for k in range(3)}
+    found = md.judge(texts, cases=CASES, judge=lambda question: max((0, 1), key=lambda k: len(question.contents[k])), seed=1)
+    rows = dict(found.worth.judges[0].rows())
+    assert found.worth.judges[0].longer.low > 0.5 and "Prefers the longer one in 100 %" in rows["length"]
+    assert rows["style: twice the length"] == "These answers do not tell its effect at equal strength.", (
+        "it predicts every answer"
+    )
+
+
+def test_a_verdict_that_answers_under_way_take_back_does_not_end_the_run() -> None:
+    class Fickle:
+        """Settled after five votes, and again from the twelfth on."""
+
+        arena, rater, votes = "a", "r", 0
+
+        def ask(self, request: str) -> Shown:
+            return Shown(f"t{request}", "rank", None, (make_content("text", "1"), make_content("text", "2")))
+
+        def vote(self, ticket: str, ballot: dict[str, Any]) -> None:
+            self.votes += 1
+
+        def look(self) -> Look:
+            return Look(self.votes == 5 or self.votes >= 12, False, self.votes, 2)
+
+        def forecast(self) -> str:
+            return ""
+
+    seat, calls = Fickle(), Calls(":memory:")
+    done = Run(seat, [FunctionJudge(larger)], calls, concurrency=4).go()
+    calls.close()
+    assert done.stop == "settled" and 12 <= seat.votes < 12 + 4
 
 
 def test_a_wrong_answer_of_a_function_is_an_error_and_a_skip_is_none(tmp_path: Path) -> None:
@@ -145,14 +201,15 @@ def test_an_error_of_the_judge_ends_the_run_and_keeps_what_was_paid(tmp_path: Pa
 
 
 KILLED = """
-import sys, time, threading
+import os, sys, time, threading
 import multiduel as md
 folder = sys.argv[1]
 lock = threading.Lock()
 def slow(question):
     with lock, open(folder + "/paid", "a") as paid:
         paid.write(f"{question.case} {'-'.join(sorted(question.contents))}\\n")
-    time.sleep(0.05)
+    while os.path.exists(folder + "/hold"):
+        time.sleep(0.01)
     return 0 if question.contents[0] > question.contents[1] else 1
 print("go", flush=True)
 found = md.judge({str(k): [str(k)] * 200 for k in range(6)}, cases=[f"q{k}" for k in range(200)], judge=slow,
@@ -161,26 +218,36 @@ print(found.winner, found.board.answers)
 """
 
 
-def test_kill_loses_and_doubles_no_vote(tmp_path: Path) -> None:
+def test_kill_pays_only_calls_in_flight_again_and_loses_no_vote(tmp_path: Path) -> None:
     script = tmp_path / "run.py"
     script.write_text(textwrap.dedent(KILLED))
-    paid = tmp_path / "paid"
-    kills = 0
-    for _ in range(2):
+    paid, hold, kills = tmp_path / "paid", tmp_path / "hold", 2
+
+    def begun() -> int:
+        return len(paid.read_text().splitlines()) if paid.exists() else 0
+
+    def kept() -> int:
+        with sqlite3.connect(tmp_path / "a.db.calls") as db:
+            return int(db.execute("SELECT count(*) FROM calls").fetchone()[0])
+
+    for _ in range(kills):
+        before = begun()
         process = subprocess.Popen([sys.executable, str(script), str(tmp_path)], stdout=subprocess.PIPE, text=True)
-        before = len(paid.read_text().splitlines()) if paid.exists() else 0
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while time.monotonic() < until and process.poll() is None:
-            if paid.exists() and len(paid.read_text().splitlines()) >= before + 20:
+            if begun() >= before + 20:
+                hold.touch()  # from now on calls do not return
+            if hold.exists() and len(set(paid.read_text().splitlines())) - kept() == 8:
                 break
             time.sleep(0.01)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-        kills += 1
+        assert len(set(paid.read_text().splitlines())) - kept() == 8, "eight calls were in flight"
+        hold.unlink()
     done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     lines = paid.read_text().splitlines()
-    assert len(lines) - len(set(lines)) <= 8 * kills, "only calls under way are paid for again"
+    assert len(lines) - len(set(lines)) == 8 * kills, "the calls in flight, and no others, are paid for again"
     with sqlite3.connect(tmp_path / "a.db") as db:
         votes = [row[0] for row in db.execute("SELECT body FROM events WHERE kind = 'vote'")]
         tickets = db.execute("SELECT count(*) FROM events WHERE kind = 'ticket'").fetchone()[0]

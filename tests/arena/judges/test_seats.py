@@ -117,7 +117,15 @@ def test_a_shortlist_begins_an_arena_of_people(tmp_path: Path) -> None:
     md.judge(options, judge=last, file=judged, margin=0.0, seed=1)
     with opened(judged) as (service, _):
         left = shortlist_of(service, service.arenas()[0].id, 2)
-    assert "option 4" in left.names and left.said == {"by": "last", "of": 5, "first": 2}
+    assert "option 4" in left.names and left.said == {"by": "last", "of": 5, "first": 2, "rule": "possible"}
+    with opened(judged) as (service, _):
+        arena = service.arenas()[0].id
+        likely = shortlist_of(service, arena, 2, "likely")
+        assert "option 4" in likely.names and 2 <= len(likely.names) < len(left.names), "it leaves more out"
+        with pytest.raises(BadInput, match=r"leaves 1 of 5 options, and people need 2"):
+            shortlist_of(service, arena, 1, "likely")
+        with pytest.raises(BadInput, match=r"'rule' must be one of possible, likely. Got 'most'"):
+            shortlist_of(service, arena, 2, "most")
     listed, _ = read_options(options)
     assert {option.name for option in keep(listed, left)} == set(left.names)
     with pytest.raises(BadInput, match="A shortlist is of the options that the judge compared: 5"):
@@ -128,3 +136,5 @@ def test_a_shortlist_begins_an_arena_of_people(tmp_path: Path) -> None:
     about = f"This result is about {len(left.names)} of 5 options"
     assert about in made.output
     assert about in CliRunner().invoke(app, ["arena", "board", "--db", str(tmp_path / "people.db")]).output
+    made = CliRunner().invoke(app, [*words, "--rule", "likely", "--db", str(tmp_path / "fewer.db")])
+    assert f"about {len(likely.names)} of 5 options: those that are likely to be among the first 2" in made.output, made.output

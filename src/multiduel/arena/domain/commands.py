@@ -20,7 +20,7 @@ class Create:
     options: Sequence[Option]
     contexts: Sequence[str] = ()
     request: str | None = None
-    shortlist: Mapping[str, Any] | None = None  # by: whose standings left these options; of: how many; first: the ranks asked for
+    shortlist: Mapping[str, Any] | None = None  # by whose standings, of how many, among the first so many, by which rule
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ TYPES = {  # of contents, by their kind
     "audio": {type for type, _, _ in SOUNDS},
 }
 RATER_KINDS = ("person", "judge")
+SHORTLIST_RULES = ("possible", "likely")  # which options a judge's standings leave for people
 BY = ("policy", "challengers", "uniform")  # who chooses a slate
 
 
@@ -168,6 +169,8 @@ _OPTION = {
     "features": _maybe(_list(_number(-MOST_FEATURE, MOST_FEATURE), 1, MOST_FEATURES)),
 }
 OPTIONS = _list(_object(_OPTION, "an option with id, name and contents"), 1)
+_SHORTLIST = {"by": NAME, "of": _whole(2), "first": _whole(1), "rule": _maybe(_word(SHORTLIST_RULES))}
+SHORTLIST = _object(_SHORTLIST, "who left which options")
 # Every log has these settings. Others were added since: where a log lacks one, its default was in force.
 FIRST_SETTINGS = (
     *("slate_size", "question", "policy", "parameters", "alpha", "margin", "unit", "room", "votes", "expires", "places", "limit"),
@@ -204,7 +207,7 @@ FIELDS: dict[str, dict[str, Field]] = {
         "settings": Field(lambda value: isinstance(value, dict), "names with values"),
         "options": OPTIONS,
         "contexts": _list(Field(_is_context, f"text of 1 to {MOST_QUESTION:,} characters"), 0, MOST_CONTEXTS),
-        "shortlist": _maybe(_or_none(_object({"by": NAME, "of": _whole(2), "first": _whole(1)}, "who left which options"))),
+        "shortlist": _maybe(_or_none(SHORTLIST)),
     },
     "opened": {},
     "paused": {},

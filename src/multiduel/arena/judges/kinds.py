@@ -28,6 +28,7 @@ from multiduel.inputs import BadInput, install, shortened
 
 MOST_LINE = 10_000_000  # bytes of a program's answer
 CHUNK = 65_536
+MOST_COMMAND_NAME = 60  # characters of a command that name its judge
 
 
 class JudgeFailed(Exception):
@@ -129,7 +130,7 @@ class CommandJudge:
     command
         The program and its arguments, as one would type them.
     name
-        The judge's name; the program's if not given.
+        The judge's name; the command if not given.
     timeout
         Seconds to wait for an answer. Then the program is ended, and asked once more.
     """
@@ -141,7 +142,7 @@ class CommandJudge:
             raise BadInput(f"A program must be a command as one types it. Got {shortened(command)}: {error}.") from None
         if not self._words:
             raise BadInput("A program must be a command as one types it. Got none.")
-        self.name = name or os.path.basename(self._words[0])
+        self.name = name or " ".join((os.path.basename(self._words[0]), *self._words[1:]))[:MOST_COMMAND_NAME]
         self.identity = f"command {canonical({'words': self._words})}"
         self.timeout = timeout
         self._mine = threading.local()

@@ -67,11 +67,15 @@ class Run:
         under_way: dict[Future[dict[str, Any]], tuple[str, Shown]] = {}
         again = self.calls.open_asks(self.seat.arena, self.seat.rater)
         failure: BaseException | None = None
+        reached = 0  # votes when the verdict was last reached
         try:
             while True:
                 while not self.stop and len(under_way) < self.concurrency:
                     self._fill(pool, under_way, again)
                 if not under_way:
+                    if self._is_taken_back() and self.votes > reached:
+                        self.stop, reached = "", self.votes
+                        continue
                     break
                 for done in wait(under_way, return_when=FIRST_COMPLETED).done:
                     failure = self._take(done, *under_way.pop(done)) or failure
@@ -87,6 +91,11 @@ class Run:
         if failure is not None:
             raise failure
         return self
+
+    def _is_taken_back(self) -> bool:
+        """The verdict ended the run, and answers that were under way then took it back."""
+        look = self.seat.look() if self.stop in ("settled", "exact") else None
+        return look is not None and not (look.settled or look.exact)
 
     def _fill(self, pool: ThreadPoolExecutor, under_way: dict[Future[Any], tuple[str, Shown]], again: list[str]) -> None:
         """Ask for a ticket, and let it be judged."""

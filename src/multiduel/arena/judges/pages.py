@@ -6,7 +6,7 @@ import math
 
 from multiduel.arena.judges.budgets import Price
 from multiduel.arena.judges.shortlists import judge_standings
-from multiduel.arena.judges.worth import JudgeWorth, Worth, number_words
+from multiduel.arena.judges.worth import JudgeWorth, Worth
 from multiduel.arena.service.board import Board
 from multiduel.arena.service.service import Service
 from multiduel.display.documents import Block, Callout, Fold, Heading, Text, page
@@ -17,8 +17,8 @@ CAVEATS = (
     "The verdict is about this judge: what it prefers need not be what people prefer. Agreement with people can only be stated "
     "for what people judged too.",
     "It speaks of questions like these only as far as these questions are a sample of those that matter.",
-    "Effects of style are observed: longer answers may also be better ones. The order is drawn at random, so that an effect of "
-    "position is one.",
+    "Effects of style are observed: longer answers may also be better ones. The order is drawn at random, so an effect of "
+    "position is caused by the order.",
     "A model that judges may follow instructions hidden in what it judges. Contents are marked as data in the prompt, which "
     "makes this harder and not impossible.",
 )
@@ -54,11 +54,8 @@ def judge_page(service: Service, arena: str, worth: Worth, price: Price | None =
     blocks += [Heading("Standings"), _standings(service, arena, board)]
     for one in worth.judges:
         blocks += _judge(one, price, several=len(worth.judges) > 1)
-    if worth.jury_alpha is not None:
-        alpha = number_words(worth.jury_alpha)
-        blocks.append(
-            Text(f"The judges agree with each other to a Krippendorff's alpha of {alpha} (1: always, 0: as by chance).")
-        )
+    if worth.jury is not None:
+        blocks.append(Text(str(worth.jury)))
     blocks += [Heading("What may not be concluded"), *(Text(text) for text in CAVEATS)]
     return page(blocks, board.name)
 

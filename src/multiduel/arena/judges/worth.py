@@ -2,7 +2,9 @@
 
 The order in which contents are shown is drawn at random for each ticket, so that a judge that looks at contents only prefers the
 earlier one in half of its answers, whatever the contents are: the interval of that share holds while one looks, and one that
-excludes one half is an effect of position. Effects of style come from observation: contents that are longer may also be better.
+excludes one half is an effect of position. Answers that the contents decide are first in half, so that a share of first of s
+means that the order decides at least 2 s - 1 of the answers: more than the contents do, where s is above 3/4. Effects of style
+come from observation: contents that are longer may also be better.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from multiduel.inference import Tally, Votes, standings, verdict
 from multiduel.inference.shares import Share, share_interval
 from multiduel.inference.words import percent, sentence
 
-STRONG = 0.7  # of the lower end: a judge that prefers a position so often decides by it
+MOST_BY_CONTENT = 0.75  # of a share of first: above it, the order decides more than half of the answers
+WIDEST = 20.0  # log odds: an interval as wide says nothing; a style that predicts every answer has one, too
 MOST_TEXTS = 5  # of skips that are shown
 LISTS = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s", re.MULTILINE)
 
@@ -44,6 +47,20 @@ class Effect(NamedTuple):
     high: float
 
 
+class Jury(NamedTuple):
+    """How far the members of a jury agree."""
+
+    pairs: int  # that at least two members judged, in each order asked
+    split: int  # of these, not judged alike by all of them
+    alpha: float  # Krippendorff's
+
+    def __str__(self) -> str:
+        return (
+            f"The judges disagree on {self.split:,} of {self.pairs:,} comparisons; Krippendorff's alpha is "
+            f"{number_words(self.alpha)} (1: they always agree, 0: as by chance)."
+        )
+
+
 @dataclass(frozen=True)
 class JudgeWorth:
     """What one judge is worth."""
@@ -54,6 +71,7 @@ class JudgeWorth:
     skip_texts: tuple[str, ...]
     first: Share  # preferred what was shown earlier
     consistent: Share | None  # said the same in both orders; None if it was not asked in both
+    longer: Share  # preferred the longer one, where lengths differ; nan if they never do
     style: tuple[Effect, ...]
     overlap: int  # judgements of people on what the judge judged too
     kappa: float  # of the judge with people
@@ -79,10 +97,10 @@ class JudgeWorth:
         if where == "last":
             turned = Share(1.0 - self.first.value, 1.0 - self.first.high, 1.0 - self.first.low)
             how_often = f"{_percent(turned.value)} of its answers ({_percent(turned.low)} to {_percent(turned.high)}, 95 %)"
-        if low >= STRONG:
+        if low > MOST_BY_CONTENT:
             return (
                 f"'{self.judge}' decides by position, not by content: it prefers what is shown {where} in {how_often}. "
-                "Its answers say little about the options."
+                f"The order decides at least {_percent(2.0 * low - 1.0)} of its answers: they say little about the options."
             )
         return (
             f"'{self.judge}' is swayed by position: it prefers what is shown {where} in {how_often}. Ask in both orders (swap)."
@@ -107,7 +125,13 @@ class JudgeWorth:
         if self.consistent is not None:
             same = f"{_percent(self.consistent.value)} ({_percent(self.consistent.low)} to {_percent(self.consistent.high)})"
             rows.append(("both orders", f"Says the same in both orders in {same} of the cases."))
+        if not math.isnan(self.longer.value):
+            share = f"{_percent(self.longer.value)} ({_percent(self.longer.low)} to {_percent(self.longer.high)})"
+            rows.append(("length", f"Prefers the longer one in {share} of its answers. Longer may also be better."))
         for effect in self.style:
+            if effect.high - effect.low > WIDEST:
+                rows.append((f"style: {effect.name}", "These answers do not tell its effect at equal strength."))
+                continue
             sure = effect.low > 0 or effect.high < 0
             words = "preferred" if effect.effect > 0 else "preferred less"
             said = f"log odds {effect.effect:+.2f} ({effect.low:+.2f} to {effect.high:+.2f}) at equal strength"
@@ -135,7 +159,7 @@ class Worth:
     """What all judges of an arena are worth, and what is wrong with how they were asked."""
 
     judges: tuple[JudgeWorth, ...]
-    jury_alpha: float | None  # agreement of the members of a jury; None if there is one judge
+    jury: Jury | None  # None if there is one judge
     repeated: int  # votes that repeat a pair on a question, and count although they are no new evidence
 
     @property
@@ -152,7 +176,8 @@ class Worth:
     def to_json(self) -> dict[str, Any]:
         """All of it as plain JSON."""
         rows = [asdict(one) | {"position": one.position, "style": [e._asdict() for e in one.style]} for one in self.judges]
-        return {"judges": rows, "jury_alpha": self.jury_alpha, "repeated": self.repeated, "warnings": list(self.warnings)}
+        jury = None if self.jury is None else self.jury._asdict()
+        return {"judges": rows, "jury": jury, "repeated": self.repeated, "warnings": list(self.warnings)}
 
 
 def worth_of(service: Service, arena: str, calls: Calls) -> Worth:
@@ -223,6 +248,7 @@ def _one(
     names = [option.name for option in state.options]
     n = len(state.contexts)
     whom = f"for judge '{name}', on {f'questions like these {n}' if n > 1 else 'this question'}"
+    longer, style = _style(state, said, styles)
     alone = verdict(tally, alpha=state.settings.alpha, margin=state.settings.margin, names=names)
     return JudgeWorth(
         name,
@@ -231,7 +257,8 @@ def _one(
         tuple(skipped[:MOST_TEXTS]),
         first_share(firsts),
         share_interval(same.count(True), same.count(False)) if same else None,
-        _style(state, said, styles),
+        longer,
+        style,
         len(pairs),
         cohens_kappa(pairs),
         krippendorffs_alpha(both),
@@ -269,8 +296,8 @@ def _people(state: State) -> dict[Unit, list[int]]:
     return found
 
 
-def _jury(state: State, said: list[Judgement]) -> float:
-    """Krippendorff's alpha of the members of a jury, over all pairs of all tickets and orders."""
+def _jury(state: State, said: list[Judgement]) -> Jury:
+    """How far the members of a jury agree, over all pairs of all tickets and orders."""
     units: dict[tuple[str, bool, Unit], list[int]] = defaultdict(list)
     for one in said:
         if "skip" not in one.ballot:
@@ -278,7 +305,8 @@ def _jury(state: State, said: list[Judgement]) -> float:
             wins = wins_of(one.ballot, len(ticket.shown))
             for unit, value in _placings(ticket, np.sign(wins - wins.T)):
                 units[one.ticket, one.turned, unit].append(value)
-    return krippendorffs_alpha(units.values())
+    several = [values for values in units.values() if len(values) > 1]
+    return Jury(len(several), sum(len(set(values)) > 1 for values in several), krippendorffs_alpha(several))
 
 
 def _repeated(state: State) -> int:
@@ -310,9 +338,13 @@ def _styles(service: Service, arena: str) -> dict[tuple[int, int], tuple[float, 
     return found
 
 
-def _style(state: State, said: list[Judgement], styles: Mapping[tuple[int, int], tuple[float, float]]) -> tuple[Effect, ...]:
-    """Effects of length and of lists at equal strength, by the covariates of standings, clustered by case."""
+def _style(
+    state: State, said: list[Judgement], styles: Mapping[tuple[int, int], tuple[float, float]]
+) -> tuple[Share, tuple[Effect, ...]]:
+    """How often the longer one is preferred; and effects of length and of lists at equal strength, by the covariates of
+    standings, clustered by case."""
     first, second, outcome, case, x = [], [], [], [], []
+    sides: dict[str, float] = {}  # by ticket, which is judged once: whether the longer ones are preferred
     for one in said:
         ticket = state.tickets[one.ticket]
         where = ticket.context or 0
@@ -328,11 +360,14 @@ def _style(state: State, said: list[Judgement], styles: Mapping[tuple[int, int],
                 outcome.append(value)
                 case.append(where)
                 x.append(np.subtract(styles[earlier, where], styles[later, where]))
+                if x[-1][0] != 0.0:
+                    sides[one.ticket] = sides.get(one.ticket, 0.0) + value * np.sign(x[-1][0])
     columns = np.array(x).reshape(-1, 2)
+    longer = first_share([int(np.sign(side)) for side in sides.values()])
     names = ("twice the length", "a list item more")
     use = [k for k in (0, 1) if len(columns) and np.ptp(columns[:, k]) > 0.0]
     if len(first) < 20 or not use or len(set(outcome)) < 2:
-        return ()
+        return longer, ()
     cases = [f"c{k}" for k in range(max(1, len(state.contexts)))]
     votes = Votes.of(
         [option.name for option in state.options],
@@ -346,9 +381,9 @@ def _style(state: State, said: list[Judgement], styles: Mapping[tuple[int, int],
     by = "case" if len(state.contexts) > 1 else "answer"
     found = standings(votes, by=by, covariates={names[k]: columns[:, k] for k in use}, position=True).style
     if found is None:
-        return ()
+        return longer, ()
     rows = zip(found.names, found.effect, found.low, found.high, strict=True)
-    return tuple(Effect(name, *map(float, numbers)) for name, *numbers in rows if name in names)
+    return longer, tuple(Effect(name, *map(float, numbers)) for name, *numbers in rows if name in names)
 
 
 def number_words(value: float) -> str:

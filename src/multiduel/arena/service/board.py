@@ -236,8 +236,9 @@ def shortlist_words(state: State) -> str:
     if state.shortlist is None:
         return ""
     by, of, first = (state.shortlist[name] for name in ("by", "of", "first"))
+    kept = "are likely to be" if state.shortlist.get("rule") == "likely" else "may be"
     return (
-        f"This result is about {len(state.options)} of {of} options: those that may be among the first {first} in the standings "
+        f"This result is about {len(state.options)} of {of} options: those that {kept} among the first {first} in the standings "
         f"of judge '{by}'. It says nothing about the others."
     )
 

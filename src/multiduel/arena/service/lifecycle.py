@@ -8,12 +8,12 @@ from typing import Any
 from multiduel.arena.domain import commands as c
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.errors import Conflict, NotFound
-from multiduel.arena.domain.event_bodies import MOST_REQUEST
+from multiduel.arena.domain.event_bodies import MOST_REQUEST, SHORTLIST_RULES
 from multiduel.arena.domain.options import check_features, check_options, option_name
 from multiduel.arena.domain.settings import check_margin, check_policy
 from multiduel.arena.domain.state import State
 from multiduel.arena.service.decision import Decision, request_id
-from multiduel.inputs import BadInput, no_others, shortened, whole
+from multiduel.inputs import BadInput, choice, no_others, shortened, whole
 
 
 def create(decision: Decision, command: c.Create) -> c.ArenaInfo:
@@ -40,10 +40,11 @@ def create(decision: Decision, command: c.Create) -> c.ArenaInfo:
 
 def _shortlist(said: Any, options: int) -> dict[str, Any]:
     """Check what is said of how the options were chosen."""
-    no_others(said, ("by", "of", "first"), "A shortlist")
+    no_others(said, ("by", "of", "first", "rule"), "A shortlist")
     of = whole("of", said.get("of"), max(2, options), of="a shortlist")
     first = whole("first", said.get("first"), 1, of, of="a shortlist")
-    return {"by": option_name(said.get("by"), "The judge of a shortlist"), "of": of, "first": first}
+    rule = choice("rule", said.get("rule", SHORTLIST_RULES[0]), SHORTLIST_RULES)
+    return {"by": option_name(said.get("by"), "The judge of a shortlist"), "of": of, "first": first, "rule": rule}
 
 
 def _options(decision: Decision, options: Any) -> list[dict[str, Any]]:
