@@ -194,7 +194,7 @@ class Analysis:
 
     @cached_property
     def means(self) -> MeansVerdict | None:
-        """What the means of users' first 1, 2, 4, ... judgements settle (``inference.unit_means``); None if it does not apply."""
+        """What the means of users' first 2, 4, 8, ... judgements settle (``inference.unit_means``); None if it does not apply."""
         rows = self.rows()
         pairs = len(self.names) * (len(self.names) - 1) // 2
         if self.unit == "impression" or self.margin > 0.0 or self.users * pairs > MOST_CELLS or not len(rows.first):
