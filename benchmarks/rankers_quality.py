@@ -219,7 +219,7 @@ def log(worlds, only=None, pages=1_000_000):
             if only not in (None, what):
                 continue
             if what == "again":  # the log grows; clicks on old pages among them
-                grown = rankers.Log(path)
+                grown = rankers.Log(path, pseudonyms=False)
                 for page, user, documents in pages_and_clicks(1000):
                     id = grown.shown(page, user=user, query="q", time=2e6)
                     for document in documents:
