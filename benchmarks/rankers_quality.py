@@ -26,6 +26,7 @@ from multiduel.kernels.compiler.dispatch import entry
 from multiduel.rankers.matrix import SUMS, count_wins
 from multiduel.rankers.multileaving import TWO_ONLY
 from multiduel.rankers.replay import replay
+from multiduel.rankers.report import words
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import ranker_statements
@@ -218,7 +219,7 @@ def log(worlds, only=None, pages=1_000_000):
             if only not in (None, what):
                 continue
             if what == "again":  # the log grows; clicks on old pages among them
-                grown = rankers.Log(path)
+                grown = rankers.Log(path, pseudonyms=False)
                 for page, user, documents in pages_and_clicks(1000):
                     id = grown.shown(page, user=user, query="q", time=2e6)
                     for document in documents:
@@ -255,7 +256,7 @@ def with_log(what, path, pages):
         log = rankers.Log(f"{path}.short")
         for page, user, _ in pages_and_clicks(100):
             log.shown(page, user=user)
-        replay(log, "due-duel", slate_size=4) if what == "replay" else rankers.analyse(log)
+        replay(log, "due-duel", slate_size=4) if what == "replay" else words(rankers.analyse(log))
         log.path.unlink()
     before, start = peak_mb(), time.process_time()
     if what == "write":
@@ -263,10 +264,10 @@ def with_log(what, path, pages):
             id = log.shown(page, user=user, query="q")
             for document in documents:
                 log.clicked(id, document)
-    elif what == "analyse":
-        found["users"] = rankers.analyse(path).users
-    elif what in ("state", "again"):
-        found["users"] = rankers.analyse(path, state=f"{path}.state").users
+    elif what in ("analyse", "state", "again"):
+        analysis = rankers.analyse(path, state=None if what == "analyse" else f"{path}.state")
+        found |= {"users": analysis.users, "verdict_seconds": time.process_time() - start, "verdict_mb": peak_mb() - before}
+        words(analysis)  # the other statements of the report too
     else:
         found["rounds"] = replay(path, "due-duel", slate_size=4).rounds
     print(json.dumps({"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before, **found}))

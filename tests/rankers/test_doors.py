@@ -174,6 +174,8 @@ def test_user_behavior_insights_as_the_plugin_stores_them(tmp_path):
                 str(files[1]),
                 "--out",
                 str(tmp_path / "cli.jsonl"),
+                "--key",
+                str(log.key),
                 "--action",
                 "click",
                 "--action",

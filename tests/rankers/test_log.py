@@ -265,7 +265,7 @@ def test_tables_from_elsewhere(tmp_path):
     log = rankers.Log(tmp_path / "log.jsonl")
     assert rankers.import_table(source, log) == 3
     one, two, three = log.pages()
-    assert one.page["documents"] == ["a", "b"] and one.clicks == {"a": 1.0} and one.user == "u1"
+    assert one.page["documents"] == ["a", "b"] and one.clicks == {"a": 1.0} and one.user == log.pseudonym("u1")
     assert two.page["documents"] == ["d", "c"] and two.page["evidence"] == [[0, 1, 0], [1, 1, 0]]
     assert not rankers.credit(three.page, three.clicks).any()  # nobody had put it there
     found = rankers.analyse(log, ties="half")
@@ -310,9 +310,10 @@ def test_pandas_frames(tmp_path):
             "user": ["u", None],
         }
     )
-    assert rankers.import_table(frame, rankers.Log(tmp_path / "log.jsonl")) == 1
-    (page,) = rankers.Log(tmp_path / "log.jsonl").pages()
-    assert page.clicks == {"7": 1.0} and page.user == "u"
+    log = rankers.Log(tmp_path / "log.jsonl")
+    assert rankers.import_table(frame, log) == 1
+    (page,) = log.pages()
+    assert page.clicks == {"7": 1.0} and page.user == log.pseudonym("u")
 
 
 def test_user_behavior_insights(tmp_path):
@@ -327,7 +328,7 @@ def test_user_behavior_insights(tmp_path):
     log = rankers.Log(tmp_path / "log.jsonl")
     assert rankers.import_ubi(queries, events, log) == (1, 1, 1, 0, 1)
     (shown,) = log.pages()
-    assert (shown.user, shown.query, shown.clicks) == ("c-1", "pie", {page["documents"][0]: 1.0})
+    assert (shown.user, shown.query, shown.clicks) == (log.pseudonym("c-1"), "pie", {page["documents"][0]: 1.0})
     assert shown.page == page
     events.write_text(json.dumps(event))
     with pytest.raises(BadInput, match=r"line 1: a click must name 'event_attributes\.object\.object_id'"):

@@ -1,4 +1,4 @@
-"""``multiduel rankers analyse``, ``replay``, ``import`` and ``export``: logs of pages and clicks. Heavy imports wait."""
+"""``multiduel rankers analyse``, ``forget``, ``pseudonyms``, ``replay``, ``import``, ``export``: logs of pages and clicks."""
 
 from __future__ import annotations
 
@@ -16,36 +16,47 @@ from multiduel.inputs import BadInput, visible
 
 __all__ = ["app"]
 
-LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="A log of impressions and clicks (JSONL).")]
-Bad = Annotated[bool, typer.Option("--skip-bad", help="Leave out lines that cannot be used, and count them.")]
+LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="Log of pages and clicks (JSONL).")]
+Bad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that cannot be used, and count them.")]
+Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Key file of the pseudonyms; LOG.key if not given.")]
 
 
 @app.command()
 def analyse(
     log: LogFile,
-    out: Annotated[Path | None, typer.Option(metavar="PAGE.html", help="A page with all of it.")] = None,
-    figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="The evidence over the log.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The numbers.")] = None,
-    unit: Annotated[str, typer.Option(help="What counts once: user, session or impression.")] = "user",
-    ties: Annotated[str | None, typer.Option(help="half or drop; if not given, half with a margin, else drop.")] = None,
-    alpha: Annotated[float, typer.Option(help="The chance of a wrong verdict.")] = 0.05,
-    margin: Annotated[float, typer.Option(help="Rankers this close count as equally good.")] = 0.0,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
+    figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the evidence over time.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON.")] = None,
+    unit: Annotated[str, typer.Option(help="What counts once: user, session or impression (page).")] = "user",
+    ties: Annotated[
+        str | None, typer.Option(help="How ties count: half or drop. Default: half with --margin, else drop.")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Largest chance of a wrong verdict.")] = 0.05,
+    margin: Annotated[float, typer.Option(help="Treat rankers this close as equally good, such as 0.05.")] = 0.0,
     metric: Annotated[
-        str, typer.Option(help="What decides: click, or another metric of the log. Named before looking.")
+        str, typer.Option(help="Metric that decides: click, or another metric of the log. Choose it before you look.")
     ] = "click",
-    where: Annotated[list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Only pages with this value.")] = None,
-    by: Annotated[str | None, typer.Option(metavar="FIELD", help="A report per value, with the error shared out.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Read only pages with this value. Repeatable.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="FIELD", help="Add a verdict per value; they share the error.")] = None,
     guard: Annotated[
         list[str] | None,
-        typer.Option("--guardrail", metavar="METRIC=LIMIT", help="Must not be worse by more: purchase=0.02, abandonment=0.02."),
+        typer.Option(
+            "--guardrail",
+            metavar="METRIC=LIMIT",
+            help="Check that the leader is not worse by more than this: purchase=0.02, abandonment=0.02. Repeatable.",
+        ),
     ] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds after which clicks no longer count.")] = math.inf,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Leave out clicks that came later after their page.")
+    ] = math.inf,
     state: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keeps what was read: only new lines are read next time.")
+        Path | None, typer.Option(metavar="FILE", help="Keep what was read, so that the next report reads only new lines.")
     ] = None,
     skip_bad: Bad = False,
 ) -> None:
-    """Which ranker wins, for users like these; since when that is certain, or how many more users it takes; who beats whom."""
+    """Say which ranker wins, since when that is certain, or how many more users it takes; then who beats whom."""
     from multiduel.rankers.analysis import analyse as read
     from multiduel.rankers.judgements import read_judgements
     from multiduel.rankers.log import Log
@@ -99,24 +110,37 @@ def _limit(name: str, value: str) -> float:
 
 
 @app.command()
-def forget(log: LogFile, user: Annotated[str, typer.Argument(metavar="USER", help="As it stands in the log.")]) -> None:
-    """Take a user out of a log: pages, clicks and name. Files made of it, a --state among them, must be deleted by you."""
+def forget(
+    log: LogFile,
+    user: Annotated[str, typer.Argument(metavar="USER", help="The user's name, or the pseudonym in the log.")],
+    key: Key = None,
+) -> None:
+    """Remove a user's pages and clicks from a log. Delete state files and exports that were made of it yourself."""
     from multiduel.rankers.log import Log
 
-    pages, others = Log(log).forget(user)
-    print(f"Took {pages:,} pages and {others:,} clicks and other lines out of {log}")
+    pages, others = Log(log, key=key).forget(user)
+    print(f"Removed {pages:,} pages and {others:,} clicks and other lines from {log}")
+
+
+@app.command()
+def pseudonyms(log: LogFile, key: Key = None) -> None:
+    """Replace the names of users and sessions in a log by pseudonyms. New logs have pseudonyms from the start."""
+    from multiduel.rankers.log import Log
+
+    found = Log(log, key=key)
+    print(f"Replaced names on {found.pseudonymise():,} pages of {log}; the key is {found.key}")
 
 
 @app.command()
 def replay(
     log: LogFile,
-    policy: Annotated[list[str], typer.Option(help="See 'multiduel policies'; may be repeated.")],
-    slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after so many; as many as pages if not given.")] = None,
+    policy: Annotated[list[str], typer.Option(help="Policy to replay: see 'multiduel policies'. Repeatable.")],
+    slate_size: Annotated[int, typer.Option(min=2, help="Most rankers on one page.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the policy.")] = 0,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after so many rounds. Default: as many as pages.")] = None,
     skip_bad: Bad = False,
 ) -> None:
-    """What another policy would have shown, as far as the log goes: queue-based evaluation."""
+    """Say what another policy would have shown, as far as the log goes (queue-based evaluation)."""
     from multiduel.rankers.replay import replay as follow
 
     for name in policy:
@@ -132,24 +156,33 @@ def import_(
             metavar="FILE", help="A .csv or .jsonl of shown documents, an exported .parquet, or ubi_queries with --events."
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="LOG", help="The log to append to.")],
-    events: Annotated[Path | None, typer.Option(help="OpenSearch UBI: the lines of ubi_events.")] = None,
+    out: Annotated[Path, typer.Option(metavar="LOG", help="New log to write.")],
+    events: Annotated[Path | None, typer.Option(metavar="FILE", help="OpenSearch UBI: the file of ubi_events.")] = None,
     action: Annotated[
-        list[str] | None, typer.Option(metavar="NAME[=WEIGHT]", help="UBI actions that are clicks; 'click' if not given.")
+        list[str] | None,
+        typer.Option(metavar="NAME[=WEIGHT]", help="OpenSearch UBI: action that is a click. Repeatable. Default: click."),
     ] = None,
-    metric: Annotated[list[str] | None, typer.Option(help="UBI actions that are metrics of their own, such as purchase.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="OpenSearch UBI: action that is a metric of its own, such as purchase. Repeatable."),
+    ] = None,
+    hide: Annotated[
+        bool, typer.Option("--pseudonyms/--no-pseudonyms", help="Write users and sessions as pseudonyms, or as given.")
+    ] = True,
+    key: Key = None,
 ) -> None:
-    """Make a log of a click log from elsewhere: docs/rankers.md has the columns."""
+    """Make a log from a table of shown documents, an exported log, or OpenSearch UBI; docs/rankers.md has the columns."""
     from multiduel.rankers.exchange import import_table
     from multiduel.rankers.log import Log
     from multiduel.rankers.ubi import import_ubi
 
     if out.exists() and out.stat().st_size:
         raise BadInput(f"'{out}' must be a new log, so that no page comes twice. It holds something.")
+    log = Log(out, pseudonyms=hide, key=key)
     if events is None:
-        print(f"Wrote {out}: {import_table(source, Log(out)):,} pages")
+        print(f"Wrote {out}: {import_table(source, log):,} pages")
         return
-    made = import_ubi(source, events, Log(out), actions=_weights(action or ["click"]), metrics=metric or ())
+    made = import_ubi(source, events, log, actions=_weights(action or ["click"]), metrics=metric or ())
     joined = f" ({made.joined:,} of them joined by client and document)" if made.joined else ""
     print(
         f"Wrote {out}: {made.pages:,} pages, {made.events:,} events{joined}; {made.without:,} queries without an impression and "
@@ -172,10 +205,10 @@ def _weights(actions: list[str]) -> dict[str, float]:
 @app.command()
 def export(
     log: LogFile,
-    out: Annotated[Path, typer.Option(metavar="FILE.parquet", help="A row per page.")],
+    out: Annotated[Path, typer.Option(metavar="FILE.parquet", help="File to write, a row per page.")],
     skip_bad: Bad = False,
 ) -> None:
-    """The log as Parquet."""
+    """Write a log as Parquet."""
     from multiduel.rankers.exchange import export_parquet
     from multiduel.rankers.log import Log
 

@@ -1,17 +1,23 @@
-"""Evidence from all judgements of a user: bets on the mean of the first k, for k = 1, 2, 4, ..., mixed.
+"""Evidence from all judgements of a user: bets on the mean of the first k, for k = 2, 4, 8, ..., 64.
 
 ``verdict`` by rater counts the first judgement of a pair by each rater. Here rater u bets with the mean M of his or her first k
 judgements of the pair (i, j), each 1, 1/2 or 0, once there are k:
 
-    exp L[i, j] = mean over k = 1, 2, 4, ..., 64 and 24 shares b of  product over raters with k judgements of  1 + b (2 M - 1)
+    exp L_k[i, j] = sum over 8 shares b of  weight of b  x  product over raters with k judgements of  1 + b (2 M - 1)
+    L[i, j]       = max over k of L_k[i, j]  -  ln 6
 
-**Claim** "for some k, among raters who come to k judgements of the pair, the mean of the first k is above 1/2"; k = 1 is the
-claim of ``verdict``. **Conditions**: raters come as a sample of people, independent of each other; and what a rater is shown does
-not hang on his or her own earlier answers. Then each factor has mean 1 at most whatever the others did, if "the mean is at most
-1/2" holds for every k. The second condition is stronger here than for k = 1: a policy that learns from a rater's first answers
-and then shows the pair to those who liked i would choose who comes to k. Policies look at the sum over all raters, in which one's
-own are few; with few raters and many pages each that is an approximation, not a theorem. docs/rankers.md has the errors that were
-counted under adaptive slates, and what a policy that looks at single raters does to it.
+**Claim** "for some k, among raters who come to k judgements of the pair, the mean of the first k is above 1/2". **Conditions**:
+raters come as a sample of people, independent of each other; and what a rater is shown does not hang on his or her own earlier
+answers. Then, if "the mean is at most 1/2" holds for k, each factor has mean 1 at most whatever the raters before did, and
+L_k >= ln(6 K / alpha) at any time has chance alpha / (6 K) at most (Ville). The six chances are added, not the six products: what
+a rater's first two judgements were is known before the mean of four is, so that the sum of the products need not be a fair game.
+The second condition is stronger than for the first judgement alone: a policy that learns from a rater's first answers and then
+shows the pair to those who liked i would choose who comes to k. Policies look at the sum over all raters, in which one's own are
+few; with few raters and many pages each that is an approximation, not a theorem. docs/rankers.md has the errors that were counted
+under adaptive slates, and what a policy that looks at single raters does to it.
+
+Large shares have larger weights: they pay where the means of few raters differ much, and there the price of mixing decides. Where
+it takes many raters, it does not matter.
 """
 
 from __future__ import annotations
@@ -26,19 +32,21 @@ from multiduel.inference.evidence import run
 from multiduel.inference.verdict import needed
 from multiduel.inputs import BadInput, share, shortened, whole
 from multiduel.kernels.compiler.dispatch import kernel
-from multiduel.kernels.evidence import SHARES, grown
 
-LEVELS = 7  # k = 1, 2, 4, ..., 64
+LEVELS = 6  # k = 2, 4, 8, ..., 64
+SHARES: Floats = 0.97 * 0.5 ** np.arange(8, dtype=np.float64)
+WEIGHTS: Floats = np.sqrt(SHARES) / np.sqrt(SHARES).sum()
 MOST_CELLS = 100_000_000  # raters times pairs
 
 
 class Means(NamedTuple):
     """Arrays that compiled code changes in place."""
 
-    shares: Floats  # f8[24]
+    shares: Floats  # f8[8]
+    weights: Floats  # f8[8]
     count: Any  # i4[units, pairs]
     total: Any  # f4[units, pairs]  of the lower-numbered option's parts
-    money: Floats  # f8[K, K, levels, 24]  ln of what each bet has become
+    money: Floats  # f8[K, K, levels, 8]  ln of what each bet has become
     peak: Floats  # f8[K, K]
 
 
@@ -53,16 +61,16 @@ def bet_on_means(means: Means, unit: Ints, first: Ints, second: Ints, won: Float
         means.total[u, pair] += part
         n = means.count[u, pair]
         level = 0
-        while 1 << level < n:
+        while 2 << level < n:
             level += 1
-        if 1 << level != n or level >= LEVELS:
+        if 2 << level != n or level >= LEVELS:
             continue
         mean = means.total[u, pair] / n
         for turn in range(2):
             a, b, x = (i, j, mean) if turn == 0 else (j, i, 1.0 - mean)
             for g in range(means.shares.shape[0]):
                 means.money[a, b, level, g] += math.log1p(means.shares[g] * (2.0 * x - 1.0))
-            now = log_mean(means.money[a, b])
+            now = log_mean(means.money[a, b, level], means.weights) - math.log(LEVELS)
             if now > means.peak[a, b]:
                 means.peak[a, b] = now
                 least = math.inf
@@ -74,12 +82,13 @@ def bet_on_means(means: Means, unit: Ints, first: Ints, second: Ints, won: Float
 
 
 @kernel
-def log_mean(money: Floats) -> float:
+def log_mean(money: Floats, weights: Floats) -> float:
     largest, total = -math.inf, 0.0
-    for k in range(money.shape[0]):
-        for g in range(money.shape[1]):
-            largest, total = grown(largest, total, money[k, g])
-    return largest + math.log(total / (money.shape[0] * money.shape[1]))
+    for g in range(money.shape[0]):
+        largest = max(largest, money[g])
+    for g in range(money.shape[0]):
+        total += weights[g] * math.exp(money[g] - largest)
+    return largest + math.log(total)
 
 
 class MeansVerdict(NamedTuple):
@@ -114,7 +123,7 @@ def means_verdict(unit: Any, first: Any, second: Any, won: Any, *, n_arms: int, 
     --------
     >>> means_verdict([0, 0, 1, 1, 2, 2] * 5, [0] * 30, [1] * 30, [1.0] * 30, n_arms=2).winner is None  # three units are few
     True
-    >>> means_verdict(list(range(30)), [0] * 30, [1] * 30, [1.0] * 30, n_arms=2).winner
+    >>> means_verdict([unit // 2 for unit in range(60)], [0] * 60, [1] * 60, [1.0] * 60, n_arms=2).winner
     0
     """
     K = whole("n_arms", n_arms, 2, of="means_verdict")
@@ -137,7 +146,7 @@ def means_verdict(unit: Any, first: Any, second: Any, won: Any, *, n_arms: int, 
     if units * pairs > MOST_CELLS:
         raise BadInput(f"'means_verdict' takes at most {MOST_CELLS:,} units times pairs. Got {units * pairs:,}.")
     money, peak = np.zeros((K, K, LEVELS, len(SHARES))), np.zeros((K, K))
-    means = Means(SHARES.copy(), np.zeros((units, pairs), np.int32), np.zeros((units, pairs), np.float32), money, peak)
+    means = Means(SHARES, WEIGHTS, np.zeros((units, pairs), np.int32), np.zeros((units, pairs), np.float32), money, peak)
     won_at = np.full(K, -1, np.int64)
     run(bet_on_means, means, *columns, part, np.arange(len(part)), claim, won_at)
     found = sorted((int(when), arm) for arm, when in enumerate(won_at) if when >= 0)

@@ -30,7 +30,7 @@ from multiduel.inference.unit_means import MOST_CELLS, MeansVerdict, means_verdi
 from multiduel.inference.words import listed
 from multiduel.inputs import BadInput, choice
 from multiduel.kernels.compiler.dispatch import entry
-from multiduel.rankers.judgements import Judgements, read_judgements
+from multiduel.rankers.judgements import Growing, Judgements, read_judgements
 from multiduel.rankers.log import CLICK, Faults, Log
 from multiduel.rankers.multileaving import COUNTED
 
@@ -194,7 +194,7 @@ class Analysis:
 
     @cached_property
     def means(self) -> MeansVerdict | None:
-        """What the means of users' first 1, 2, 4, ... judgements settle (``inference.unit_means``); None if it does not apply."""
+        """What the means of users' first 2, 4, 8, ... judgements settle (``inference.unit_means``); None if it does not apply."""
         rows = self.rows()
         pairs = len(self.names) * (len(self.names) - 1) // 2
         if self.unit == "impression" or self.margin > 0.0 or self.users * pairs > MOST_CELLS or not len(rows.first):
@@ -415,13 +415,13 @@ def _analysed(
 
 def _every_row(found: Judgements, chosen: Any, units: Any, n_units: int, metric: str, drop: bool) -> Rows:
     counts = _Counts(found, units, n_units, metric, drop, first_only=False)
-    parts: list[list[Any]] = []
+    columns = [Growing(kind) for kind in (np.int32, np.int32, np.float32, np.int32)]
     for start in range(0, len(chosen), BLOCK):
-        one, other, won, at = counts.rows(chosen[start : start + BLOCK])
-        parts.append([one.astype(np.int32), other.astype(np.int32), won.astype(np.float32), (at + start).astype(np.int32)])
-    columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else [np.zeros(0, np.int32)] * 4
-    first, second, won, page = columns
-    return Rows(first, second, won, page, units[chosen][page])
+        *parts, at = counts.rows(chosen[start : start + BLOCK])
+        for column, part in zip(columns, (*parts, at + start), strict=True):
+            column.add(part)
+    first, second, won, page = (column.take() for column in columns)
+    return Rows(first, second, won, page, units[chosen].astype(np.int32)[page])
 
 
 class Pairs(NamedTuple):

@@ -3,8 +3,9 @@
 A page of n rankers has n (n - 1) / 2 pairs, in the order (0, 1), (0, 2), ..., (1, 2), ...; for each pair and metric the part that
 the first won is kept, 1/2 being a tie: a page without a click of that metric is ties. A million pages of four rankers: 100 MB.
 
-Lines as ``Log`` writes them are read by a typed decoder. A line that it does not take goes the way of ``Log.pages``, which takes
-it or says what is wrong with it.
+Lines as ``Log`` writes them are read by a typed decoder, a block of the file at once, and checked as columns. A block with a line
+that it does not take is read line by line, and such a line goes the way of ``Log.pages``, which takes it or says what is wrong
+with it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numbers
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
@@ -28,17 +29,19 @@ from msgspec import Meta, Struct
 from multiduel.arrays import Floats, Ints
 from multiduel.inputs import BadInput, choice, shortened
 from multiduel.kernels.compiler.dispatch import entry
-from multiduel.rankers.impression import FORMAT, MOST_EVIDENCE, MOST_RANKERS, MOST_ROUND, Document, read_content
+from multiduel.rankers.evidence_parser import read_evidence
+from multiduel.rankers.impression import FORMAT, MOST_RANKERS, MOST_ROUND, Document, read_content
 from multiduel.rankers.log import BAD, CLICK, EARLY, MOST_TIME, Faults, Log
 from multiduel.rankers.multileaving import COUNTED, METHODS, TWO_ONLY, WHOLE_CLICKS, judge
 
-CHUNK, MOST_ROWS = 1024, 200_000  # pages, and rows of evidence, judged at once
+BLOCK = 250_000  # bytes of the file that are read and judged at once: what is made of them fits into a cache
+MOST_OUTCOMES = 2_000_000  # numbers in a table of outcomes
 IMPRESSION_LINE, CLICK_LINE = b'{"kind":"impression"', b'{"kind":"click"'
 NOBODY = -1
+COLUMNS = ("time", "user", "session", "method", "drop", "clicks", "offset")
 
 Name = Annotated[str, Meta(min_length=1)]
 Time = Annotated[float, Meta(gt=-MOST_TIME, lt=MOST_TIME)]
-Evidence = Annotated[float, Meta(gt=-MOST_EVIDENCE, lt=MOST_EVIDENCE)]
 
 
 class Page(Struct, gc=False):
@@ -49,7 +52,7 @@ class Page(Struct, gc=False):
     slate: list[int]
     rankers: list[str]
     documents: list[str | int]
-    evidence: list[list[Evidence]]
+    evidence: msgspec.Raw
     round: Annotated[int, Meta(ge=0, le=MOST_ROUND)] | None
     policy: str | None
 
@@ -74,24 +77,44 @@ class ClickLine(Struct, gc=False):
     metric: Name = CLICK
 
 
+class WrittenShown(ShownLine, gc=False, forbid_unknown_fields=True):  # as many records as lines, then: none spans two
+    pass
+
+
+class WrittenClick(ClickLine, gc=False, forbid_unknown_fields=True):
+    pass
+
+
 read_shown, read_click = msgspec.json.Decoder(ShownLine).decode, msgspec.json.Decoder(ClickLine).decode
+read_all_shown = msgspec.json.Decoder(WrittenShown).decode_lines
+read_all_clicks = msgspec.json.Decoder(WrittenClick).decode_lines
 
 
 class Codes:
     """Texts to numbers, as they come up."""
 
     def __init__(self, names: list[str] | None = None) -> None:
-        self.names: list[str] = list(names or ())
-        self._number = {name: k for k, name in enumerate(self.names)}
+        self._number = {name: k for k, name in enumerate(names or ())}
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._number)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._number)
 
     def number(self, name: str) -> int:
-        number = self._number.setdefault(name, len(self.names))
-        if number == len(self.names):
-            self.names.append(name)
-        return number
+        return self._number.setdefault(name, len(self._number))
+
+    def get(self, name: str) -> int | None:
+        """The number of a text, if it came up."""
+        return self._number.get(name)
+
+    def numbers(self, names: Iterable[str | None]) -> Ints:
+        """The numbers of many texts; NOBODY for None."""
+        number = self._number
+        found = [NOBODY if name is None else number.setdefault(name, len(number)) for name in names]
+        return np.array(found, np.int32)
 
 
 @dataclass(eq=False)
@@ -183,7 +206,7 @@ class Judgements:
         mask = np.ones(self.pages, np.bool_)
         for name, value in where.items():
             codes, values = self.field(name)
-            number = values._number.get(value)
+            number = values.get(value)
             if number is None:
                 known = ", ".join(f"'{one}'" for one in sorted(values.names)[:12])
                 raise BadInput(f"'{name}' of this log is {known}. Got '{value}'.")
@@ -299,7 +322,8 @@ class _Reader:
 
     def __init__(self, log: Log, skip: bool, timeout: float, keep: bool = False) -> None:
         self.log, self.skip, self.timeout, self.keep = log, skip, timeout, keep
-        self.kept: array[float] = array("d")
+        self.kept = Growing(np.float64)  # four numbers a click
+        self.kinds: dict[tuple[Any, ...], Kind] = {}
         self.count = dict.fromkeys(Faults._fields, 0)
         self.documents: list[Document] = []
         self.metrics = Codes([CLICK])
@@ -317,8 +341,7 @@ class _Reader:
         self._pages(start, self.end)
         self.parts.join(found, self.metrics.names)
         if self.keep:
-            new = np.frombuffer(self.kept, np.float64).reshape(-1, 4) if len(self.kept) else np.zeros((0, 4))
-            found.kept = new if found.kept is None else np.concatenate([found.kept, new])
+            found.kept = _appended(found.kept, self.kept.take().reshape(-1, 4))
         if old:
             self._judge_again(old)
             self.count = {name: number + self.count[name] for name, number in before._asdict().items()}
@@ -331,30 +354,33 @@ class _Reader:
         return found
 
     def _clicks(self, start: int, end: int) -> Clicks:
-        page, document, weight, time, metric = array("q"), array("i"), array("d"), array("d"), array("h")
+        columns = [Growing(kind) for kind in (np.int64, np.int32, np.float64, np.float64, np.int16)]
+        page, document, weight, time, metric = columns
         known: dict[Document, int] = {}
-        for number, offset, line in self.log.lines(start, end):
-            if line.startswith(IMPRESSION_LINE):
-                continue
-            record: Any
-            try:
-                record = read_click(line)
-                if record.kind != CLICK:
-                    raise ValueError
-            except (ValueError, msgspec.MsgspecError):
-                record = self._odd_line(number, offset, line)
-                if record is None:
-                    continue
-            page.append(hash(record.id))
-            document.append(known.setdefault(record.document, len(known)))
-            weight.append(record.weight)
-            time.append(record.time)
-            metric.append(self.metrics.number(record.metric))
+        for number, offset, lines in self.log.blocks(start, end, BLOCK):
+            records = self._click_records(number, offset, lines)
+            page.add([hash(record.id) for record in records])
+            document.add([known.setdefault(record.document, len(known)) for record in records])
+            weight.add([record.weight for record in records])
+            time.add([record.time for record in records])
+            metric.add(self.metrics.numbers([record.metric for record in records]))
         self.documents = list(known)
-        columns = [np.frombuffer(column, column.typecode) if len(column) else np.zeros(0, column.typecode) for column in
-                   (page, document, weight, time, metric)]  # fmt: skip
-        order = np.argsort(columns[0], kind="stable").astype(np.int32)
-        return Clicks(*(column[order] for column in columns))
+        order = np.argsort(page.array(), kind="stable").astype(np.int32)
+        return Clicks(*(column.take()[order] for column in columns))
+
+    def _click_records(self, number: int, offset: int, lines: list[bytes]) -> list[ClickLine]:
+        """The clicks of a block, in their order."""
+        clicks = [line for line in lines if not line.startswith(IMPRESSION_LINE)]
+        records: list[ClickLine] = _all_records(read_all_clicks, clicks, "click")
+        if len(records) == len(clicks):
+            return records
+        begins, each = _begins(lines, offset), []
+        for at, line in enumerate(lines):
+            if not line.startswith(IMPRESSION_LINE) and line.strip():
+                record = _record(read_click, line, "click") or self._odd_line(number + at, int(begins[at]), line)
+                if record is not None:
+                    each.append(record)
+        return each
 
     def _odd_line(self, number: int, offset: int, line: bytes) -> ClickLine | None:
         """A line that the decoder of clicks does not take: a click all the same, or None."""
@@ -379,33 +405,71 @@ class _Reader:
                 raise BadInput(f"'{self.log.path}', line {number}: page '{id}' is none. {error}") from None
             self.count["lines"] += 1
             return None
-        rest = page["seed"], content.arms, list(page["rankers"]), content.documents, content.evidence.tolist()
+        evidence = msgspec.Raw(msgspec.json.encode(content.evidence.tolist()))
+        rest = page["seed"], content.arms, list(page["rankers"]), content.documents, evidence
         return Page(FORMAT, content.method, page["ties"], *rest, page["round"], page["policy"])
 
     def _pages(self, start: int, end: int) -> None:
-        chunk: list[tuple[int, int, ShownLine]] = []
-        rows = 0
-        for number, offset, line in self.log.lines(start, end):
-            if line.startswith(CLICK_LINE):
-                continue
-            shown: ShownLine | None
-            try:
-                shown = read_shown(line)
-                if shown.kind != "impression" or not _is_page(shown.page):
-                    raise ValueError
-            except (ValueError, msgspec.MsgspecError):
-                shown = self._odd_page(number, line)
-                if shown is None:
-                    continue
-            if self.longer and shown.id in self.longer:
-                shown.page, offset = self.longer[shown.id]
-            chunk.append((number, offset, shown))
-            rows += len(shown.page.evidence)
-            if len(chunk) == CHUNK or rows > MOST_ROWS:
-                self._judge(chunk)
-                chunk, rows = [], 0
-        if chunk:
-            self._judge(chunk)
+        for number, offset, lines in self.log.blocks(start, end, BLOCK):
+            places = [at for at, line in enumerate(lines) if not line.startswith(CLICK_LINE)]
+            shown: list[ShownLine] = _all_records(read_all_shown, [lines[at] for at in places], "impression")
+            if len(shown) != len(places):
+                found = [(at, self._one_page(number + at, lines[at])) for at in places if lines[at].strip()]
+                places, shown = [at for at, one in found if one], [one for _, one in found if one]
+            self._portion(number, _begins(lines, offset), lines, places, shown)
+
+    def _portion(self, number: int, begins: Any, lines: list[bytes], places: list[int], shown: list[ShownLine]) -> None:
+        """Judge the pages of a block, if they are pages; those that are not go the slow way."""
+        offsets = begins[places]
+        for at, one in enumerate(shown) if self.longer else ():
+            if one.id in self.longer:
+                one.page, offsets[at] = self.longer[one.id]
+        portion = self._checked([number + at for at in places], offsets, shown)
+        if portion is None:
+            pages = [at for at, one in enumerate(shown) if self._checked([0], offsets[at : at + 1], [one]) is not None]
+            bad = sorted({*range(len(shown))} - {*pages})
+            odd = {at: self._odd_page(number + places[at], lines[places[at]]) for at in bad}
+            known = [(at, odd.get(at, one)) for at, one in enumerate(shown)]
+            kept = [(at, one) for at, one in known if one is not None]
+            numbers = [number + places[at] for at, _ in kept]
+            portion = self._checked(numbers, offsets[[at for at, _ in kept]], [one for _, one in kept])
+        if portion is None:
+            raise RuntimeError("a page that was checked is none")
+        if portion.shown:
+            self._judge(portion)
+
+    def _one_page(self, number: int, line: bytes) -> ShownLine | None:
+        return _record(read_shown, line, "impression") or self._odd_page(number, line)
+
+    def _checked(self, numbers: list[int], offsets: Any, shown: list[ShownLine]) -> Portion | None:
+        """The pages by kind, with their evidence; None unless all of them are what ``read_content`` takes."""
+        pages = [one.page for one in shown]
+        known, kinds = self.kinds, []
+        for page in pages:
+            key = (page.method, page.ties, page.format, *page.slate, *page.rankers)
+            kind = known.get(key)
+            if kind is None:
+                if not _is_kind(page):
+                    return None
+                kind = known[key] = Kind(page.method, page.ties == "drop", tuple(page.rankers))
+            kinds.append(kind)
+        documents = [page.documents for page in pages]
+        slots = np.fromiter(map(len, documents), np.int64, len(documents))
+        if list(map(len, map(set, documents))) != slots.tolist():
+            return None
+        groups, found = dict[tuple[str, int], list[int]](), []
+        for at, kind in enumerate(kinds):
+            groups.setdefault((kind.method, len(kind.rankers)), []).append(at)
+        for (method, n), those in groups.items():
+            read = read_evidence([bytes(pages[at].evidence) for at in those], n + 1)
+            if read is None:
+                return None
+            group = Group(method, n, np.array(those), slots[those], *read)
+            more = np.flatnonzero(group.heights != group.lengths)
+            if len(more) and not all(group.has_whole_rounds(int(at)) for at in more):
+                return None
+            found.append(group)
+        return Portion(numbers, offsets, shown, kinds, found)
 
     def _odd_page(self, number: int, line: bytes) -> ShownLine | None:
         record = self.log.record(number, line, skip=True)
@@ -422,88 +486,84 @@ class _Reader:
             "impression", record["id"], record["time"], page, get("user"), get("session"), get("query"), get("fields")
         )
 
-    def _judge(self, chunk: list[tuple[int, int, ShownLine]]) -> None:
-        pages = [shown.page for _, _, shown in chunk]
-        starts = np.concatenate(([0], np.cumsum([len(page.evidence) for page in pages])))
-        clicked, weighed, counts = self._clicked(chunk, starts)
-        groups: dict[tuple[str, int], list[int]] = {}
-        for at, page in enumerate(pages):
-            groups.setdefault((page.method, len(page.slate)), []).append(at)
-        wins: dict[int, list[Any]] = {metric: [None] * len(pages) for metric in clicked}
-        for (method, n), those in groups.items():
-            if n < 2:
-                for metric in clicked:
-                    for at in those:
-                        wins[metric][at] = ()
+    def _judge(self, portion: Portion) -> None:
+        heights = np.zeros(len(portion.shown), np.int64)
+        for group in portion.groups:
+            heights[group.pages] = group.heights
+        starts = np.concatenate(([0], np.cumsum(heights)))
+        weights, counts = self._clicked(portion, starts)
+        sizes = np.array([len(kind.rankers) for kind in portion.kinds], np.int64)
+        pairs = sizes * (sizes - 1) // 2
+        begins = np.cumsum(pairs) - pairs
+        won = {metric: np.full(int(pairs.sum()), 0.5, np.float32) for metric in weights}
+        for group in portion.groups:
+            if group.n < 2:
                 continue
-            rows = [row for at in those for row in pages[at].evidence]
-            evidence = np.fromiter(itertools.chain.from_iterable(rows), np.float64, len(rows) * (n + 1)).reshape(-1, n + 1)
-            lengths = np.array([len(pages[at].documents) for at in those])
-            own = np.concatenate(([0], np.cumsum([len(pages[at].evidence) for at in those])))
-            a, b = np.triu_indices(n, 1)
-            empty = None
-            for metric, weights in clicked.items():
-                if metric and not weighed[metric]:  # nobody clicked so in this chunk
-                    continue
-                mine = np.concatenate([weights[starts[at] : starts[at + 1]] for at in those]) if len(groups) > 1 else weights
-                table = outcomes(method, n, evidence, mine, own, lengths)[:, a, b].astype(np.float32)
-                for at, row in zip(those, table, strict=True):
-                    wins[metric][at] = row
-            for metric in clicked:
-                if metric and not weighed[metric]:
-                    empty = np.full(len(a), 0.5, np.float32) if empty is None else empty
-                    for at in those:
-                        wins[metric][at] = empty
-        self.parts.add(self.found, chunk, counts, {metric: np.concatenate(rows) for metric, rows in wins.items()})
+            a, b = np.triu_indices(group.n, 1)
+            for part in group.parts(max(1, MOST_OUTCOMES // group.n**2)):
+                own = np.concatenate(([0], np.cumsum(part.heights)))
+                here = np.repeat(starts[part.pages] - own[:-1], part.heights) + np.arange(own[-1])  # their rows among all
+                to = begins[part.pages][:, None] + np.arange(len(a))
+                for metric, of in weights.items():
+                    table = outcomes(part.method, part.n, part.evidence, of[here], own, part.lengths)
+                    won[metric][to] = table[:, a, b]
+        self.parts.add(self.found, portion, counts, won)
 
-    def _clicked(self, chunk: list[tuple[int, int, ShownLine]], starts: Any) -> tuple[dict[int, Floats], dict[int, int], Any]:
-        """Weights of clicks by metric and row of evidence, how many there are, and how many documents each page had clicked."""
-        weights = {metric: np.zeros(starts[-1]) for metric in range(len(self.metrics))}
-        total, counts = dict.fromkeys(weights, 0), np.zeros(len(chunk), np.int32)
-        hashes = np.array([hash(shown.id) for _, _, shown in chunk], np.int64)
-        self.parts.hashes.append(hashes)
-        low, high = (np.searchsorted(self.clicks.page, hashes, side) for side in ("left", "right"))
-        names, begin = self.documents, np.cumsum(high - low) - (high - low)
-        here = np.repeat(low - begin, high - low) + np.arange(int((high - low).sum()))  # the clicks of these pages, page by page
+    def _clicked(self, portion: Portion, starts: Any) -> tuple[dict[int, Floats], Ints]:
+        """Weights of clicks by row of evidence, for metrics that were clicked; and how many documents each page had clicked."""
+        shown, clicks = portion.shown, self.clicks
+        hashes = np.array([hash(one.id) for one in shown], np.int64)
+        self.parts.hashes.add(hashes)
+        low, high = (np.searchsorted(clicks.page, hashes, side) for side in ("left", "right"))
+        numbers = high - low
+        here = np.repeat(low - np.cumsum(numbers) + numbers, numbers) + np.arange(int(numbers.sum()))  # page by page
         self.claimed[here] = True
-        of_document, of_time, of_weight, of_metric = (
-            column[here].tolist() for column in (self.clicks.document, self.clicks.time, self.clicks.weight, self.clicks.metric)
-        )
-        starts, begins, ends = starts.tolist(), begin.tolist(), (begin + (high - low)).tolist()
-        for at in np.flatnonzero(high > low).tolist():
-            number, _, shown = chunk[at]
-            first, last = begins[at], ends[at]
-            page, base = shown.page, starts[at]
-            slot = {document: k for k, document in enumerate(page.documents)} if last - first > 4 else None
-            whole = page.method in WHOLE_CLICKS
-            seen = set()
-            for c in range(first, last):
-                document, after = names[of_document[c]], of_time[c] - shown.time
+        page = np.repeat(np.arange(len(shown)), numbers)
+        names, wanted = self.documents, iter(clicks.document[here].tolist())
+        slots: list[int] = []
+        for at in np.flatnonzero(numbers).tolist():
+            documents = shown[at].page.documents
+            several = int(numbers[at])
+            slot = {document: k for k, document in enumerate(documents)} if several > 4 else None
+            for number in itertools.islice(wanted, several):
+                document = names[number]
                 try:
-                    k = slot[document] if slot is not None else page.documents.index(document)
+                    slots.append(documents.index(document) if slot is None else slot[document])
                 except (KeyError, ValueError):
-                    k = -1
-                if k < 0 or isinstance(document, bool):
-                    self._fault("not_shown", f"only documents that were shown can be clicked. Page '{shown.id}' (line {number}) "
-                                             f"did not show {document!r}")  # fmt: skip
-                elif after > self.timeout:
-                    self.count["late"] += 1
-                elif after < -EARLY:
-                    words = f"a page must be shown before it is clicked. Page '{shown.id}' (line {number}) has a click"
-                    self._fault("early", f"{words} {-after:,.0f} seconds before it")
-                else:
-                    weight, metric = of_weight[c], of_metric[c]
-                    if whole and weight != 1.0:
-                        self.count["weights"] += 1
-                        weight = 1.0
-                    weights[metric][base + k] = weight
-                    total[metric] += 1
-                    if self.keep:
-                        self.kept.extend((self.parts.pages + at, k, weight, metric))
-                    if metric == 0:
-                        seen.add(k)
-            counts[at] = len(seen)
-        return weights, total, counts
+                    slots.append(NOBODY)
+        slot_of, weight, metric = np.array(slots, np.int64), clicks.weight[here], clicks.metric[here]
+        after = clicks.time[here] - np.array([one.time for one in shown])[page]
+        is_shown, late, early = slot_of >= 0, after > self.timeout, after < -EARLY
+        counted = is_shown & ~late & ~early
+        if not counted.all():
+            self._click_faults(portion, page, clicks.document[here], after, is_shown, late)
+            page, slot_of, weight, metric = (column[counted] for column in (page, slot_of, weight, metric))
+        whole = np.array([kind.method in WHOLE_CLICKS for kind in portion.kinds], np.bool_)[page] & (weight != 1.0)
+        if whole.any():
+            self.count["weights"] += int(whole.sum())
+            weight = np.where(whole, 1.0, weight)
+        if self.keep:
+            self.kept.add(np.column_stack([page + self.parts.pages, slot_of, weight, metric]).ravel())
+        weights = {0: np.zeros(starts[-1])} | {int(one): np.zeros(starts[-1]) for one in np.unique(metric)}
+        for one, column in weights.items():
+            mine = metric == one
+            column[(starts[page] + slot_of)[mine]] = weight[mine]  # of a document clicked twice the last weight
+        first = np.concatenate(([0], np.cumsum(weights[0] > 0.0)))
+        return weights, (first[starts[1:]] - first[starts[:-1]]).astype(np.int32)
+
+    def _click_faults(self, portion: Portion, page: Ints, document: Ints, after: Floats, is_shown: Any, late: Any) -> None:
+        """Refuse or count the clicks that cannot be used."""
+        for c in np.flatnonzero(~is_shown | late | (after < -EARLY)).tolist():
+            at = int(page[c])
+            which = f"Page '{portion.shown[at].id}' (line {portion.numbers[at]})"
+            if not is_shown[c]:
+                named = self.documents[int(document[c])]
+                self._fault("not_shown", f"only documents that were shown can be clicked. {which} did not show {named!r}")
+            elif late[c]:
+                self.count["late"] += 1
+            else:
+                self._fault("early", f"a page must be shown before it is clicked. {which} has a click {-after[c]:,.0f} seconds "
+                                     "before it")  # fmt: skip
 
     def _judge_again(self, old: int) -> None:
         """Pages that were read before, and now have more clicks or were continued."""
@@ -517,7 +577,7 @@ class _Reader:
         del lines
         mine = np.isin(found.kept[:, 0], pages)
         before, found.kept = found.kept[mine], found.kept[~mine]
-        scratch, chunk = Judgements(rankers=found.rankers), []
+        scratch, again = Judgements(rankers=found.rankers), list[ShownLine]()
         documents, columns = dict(zip(self.documents, range(len(self.documents)), strict=True)), []
         for page in pages.tolist():
             id = names[page]
@@ -527,7 +587,7 @@ class _Reader:
             arms = [found.rankers.number(name) for name in shown.page.rankers]
             if arms != found.arms[found.arm_start[page] : found.arm_start[page + 1]].tolist():
                 raise _Stale
-            chunk.append((0, page, shown))
+            again.append(shown)
             for _, slot, weight, metric in before[before[:, 0] == page].tolist():
                 name = shown.page.documents[int(slot)]
                 columns.append((hash(id), documents.setdefault(name, len(documents)), weight, shown.time, int(metric)))
@@ -536,14 +596,17 @@ class _Reader:
         old_columns = list(zip(*columns, strict=True)) if columns else [()] * 5
         joined = [np.concatenate([np.array(one, two.dtype), two]) for one, two in zip(old_columns, new, strict=True)]
         order = np.argsort(joined[0], kind="stable")
-        self.clicks, self.kept = Clicks(*(column[order] for column in joined)), array("d")
+        self.clicks, self.kept = Clicks(*(column[order] for column in joined)), Growing(np.float64)
         self.claimed = np.zeros(len(order), np.bool_)
         self.parts = _Parts(scratch, False)
-        self._judge(chunk)
+        portion = self._checked([0] * len(again), pages, again)
+        if portion is None:
+            raise _Stale
+        self._judge(portion)
         self.parts.join(scratch, self.metrics.names)
-        again = np.frombuffer(self.kept, np.float64).reshape(-1, 4).copy() if len(self.kept) else np.zeros((0, 4))
-        again[:, 0] = pages[again[:, 0].astype(np.int64)]
-        found.kept = np.concatenate([found.kept, again])
+        kept = self.kept.take().reshape(-1, 4).copy()
+        kept[:, 0] = pages[kept[:, 0].astype(np.int64)]
+        found.kept = np.concatenate([found.kept, kept])
         found.clicks[pages] = scratch.clicks
         rows = found.pair_start
         for metric, column in scratch.won.items():
@@ -597,9 +660,9 @@ class _Reader:
         return shortened(sorted(found))
 
 
-def _is_page(page: Page) -> bool:
-    """What ``read_content`` asks of a page, beyond the types."""
-    n, documents, rows = len(page.slate), page.documents, page.evidence
+def _is_kind(page: Page) -> bool:
+    """What ``read_content`` asks of a page's method and rankers, beyond the types."""
+    n = len(page.slate)
     return (
         page.format == FORMAT
         and page.method in METHODS
@@ -607,55 +670,146 @@ def _is_page(page: Page) -> bool:
         and 0 < n <= MOST_RANKERS
         and (n <= 2 or page.method not in TWO_ONLY)
         and n == len(page.rankers) == len(set(page.rankers)) == len(set(page.slate))
-        and len(set(documents)) == len(documents) <= len(rows)
-        and (not rows or {len(row) for row in rows} == {n + 1})
-        and (len(rows) == len(documents) or all(row[-1] > 0.0 for row in rows[len(documents) :]))
     )
+
+
+class Kind:
+    """What many pages have in common."""
+
+    __slots__ = ("drop", "method", "numbers", "rankers")
+
+    def __init__(self, method: str, drop: bool, rankers: tuple[str, ...]) -> None:
+        self.method, self.drop, self.rankers = method, drop, rankers
+        self.numbers: list[int] | None = None  # of the rankers, once such a page counts
+
+
+class Group(NamedTuple):
+    """Pages of one method and number of rankers."""
+
+    method: str
+    n: int
+    pages: Any  # i8  their places in the portion
+    lengths: Any  # i8  documents of each
+    evidence: Floats  # f8[rows, n + 1]
+    heights: Ints  # i8  rows of each
+
+    def has_whole_rounds(self, at: int) -> bool:
+        """Whether rows beyond the page's documents belong to a round that was begun."""
+        end = int(self.heights[: at + 1].sum())
+        begin = end - int(self.heights[at]) + int(self.lengths[at])
+        return begin <= end and bool((self.evidence[begin:end, -1] > 0.0).all())
+
+    def parts(self, size: int) -> Iterator[Group]:
+        """The same pages, at most so many at once."""
+        if len(self.pages) <= size:
+            yield self
+            return
+        ends = np.concatenate(([0], np.cumsum(self.heights)))
+        for first in range(0, len(self.pages), size):
+            some = slice(first, first + size)
+            rows = slice(ends[first], ends[min(first + size, len(self.pages))])
+            columns = self.pages[some], self.lengths[some], self.evidence[rows], self.heights[some]
+            yield Group(self.method, self.n, *columns)
+
+
+class Portion(NamedTuple):
+    """Pages that are judged at once."""
+
+    numbers: list[int]  # of their lines
+    offsets: Any  # i8  where the lines begin
+    shown: list[ShownLine]
+    kinds: list[Kind]
+    groups: list[Group]
+
+
+def _all_records(read: Callable[[bytes], list[Any]], lines: list[bytes], kind: str) -> list[Any]:
+    """What the lines say, if all of them are as ``Log`` writes them; otherwise nothing."""
+    try:
+        records = read(b"\n".join(lines))
+    except (ValueError, msgspec.MsgspecError):
+        return []
+    return records if len(records) == len(lines) and all([record.kind == kind for record in records]) else []
+
+
+def _record(read: Callable[[bytes], Any], line: bytes, kind: str) -> Any:
+    """What a line says; None if it is not of this kind."""
+    try:
+        record = read(line)
+    except (ValueError, msgspec.MsgspecError):
+        return None
+    return record if record.kind == kind else None
+
+
+def _begins(lines: list[bytes], offset: int) -> Any:
+    """Where each line of a block begins in the file: i8."""
+    lengths = np.fromiter(map(len, lines), np.int64, len(lines)) + 1
+    return offset + np.cumsum(lengths) - lengths
+
+
+class Growing:
+    """A column that grows in one piece of memory: a million small arrays would leave holes in it."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind, self._numbers = np.dtype(kind), array("B")
+
+    def add(self, values: Any) -> None:
+        self._numbers.frombytes(np.ascontiguousarray(values, self._kind).data.cast("B") if len(values) else b"")
+
+    def array(self) -> Any:
+        """What there is, as it lies there; afterwards nothing can be added."""
+        return np.frombuffer(self._numbers, self._kind) if len(self._numbers) else np.zeros(0, self._kind)
+
+    def take(self) -> Any:
+        """The same, and leave nothing here."""
+        whole, self._numbers = self.array(), array("B")
+        return whole
+
+
+def _appended(before: Any, more: Any) -> Any:
+    return more if before is None or not len(before) else np.concatenate([before, more])
 
 
 class _Parts:
     """Columns as they grow, after those that are there."""
 
     def __init__(self, found: Judgements, keep: bool) -> None:
-        self.keep, self.ids, self.hashes = keep, list[bytes](), list[Any]()
-        self.columns: dict[str, list[Any]] = {
-            name: [] for name in ("time", "user", "session", "method", "drop", "clicks", "offset")
-        }
-        self.sizes: list[Any] = []
-        self.arms: list[Any] = []
-        self.won: list[dict[int, Any]] = []
-        self.fields: list[tuple[int, int, dict[str, Any]]] = []  # page, fields: few texts, kept once
+        self.keep, self.ids, self.hashes = keep, bytearray(), Growing(np.int64)
+        self.columns = {name: Growing(getattr(found, name).dtype) for name in COLUMNS}
+        self.sizes, self.arms = Growing(np.int64), Growing(np.int32)
+        self.won: dict[int, Growing] = {}  # by metric
+        self.pairs = int(found.pair_start[-1])
+        self.new_pairs = 0
         self.pages = found.pages
         for name, (codes, texts) in found.fields.items():
             found.fields[name] = array("i", codes.astype(np.int32).tobytes()), texts  # type: ignore[assignment]
-        self.slates: dict[tuple[str, ...], list[int]] = {}  # numbers of rankers that come together
 
-    def add(self, found: Judgements, chunk: list[tuple[int, int, ShownLine]], counts: Any, won: dict[int, Any]) -> None:
-        lines = [shown for _, _, shown in chunk]
-        user, session, method, ranker = found.users.number, found.sessions.number, found.methods.number, found.rankers.number
+    def add(self, found: Judgements, portion: Portion, counts: Any, won: dict[int, Any]) -> None:
+        lines, kinds = portion.shown, portion.kinds
+        for kind in dict.fromkeys(kinds):
+            if kind.numbers is None:
+                kind.numbers = [found.rankers.number(name) for name in kind.rankers]
         if self.keep:
-            self.ids.append(b"".join([one_line(line.id) for line in lines]))
+            self.ids += b"".join([one_line(line.id) for line in lines])
+        method = {kind: found.methods.number(kind.method) for kind in dict.fromkeys(kinds)}
         values = {
             "time": np.array([line.time for line in lines]),
-            "user": np.array([NOBODY if line.user is None else user(line.user) for line in lines], np.int32),
-            "session": np.array([NOBODY if line.session is None else session(line.session) for line in lines], np.int32),
-            "method": np.array([method(line.page.method) for line in lines], np.int32),
-            "drop": np.array([line.page.ties == "drop" for line in lines]),
+            "user": found.users.numbers([line.user for line in lines]),
+            "session": found.sessions.numbers([line.session for line in lines]),
+            "method": np.array([method[kind] for kind in kinds], np.int32),
+            "drop": np.array([kind.drop for kind in kinds]),
             "clicks": counts,
-            "offset": np.array([offset for _, offset, _ in chunk]),
+            "offset": portion.offsets,
         }
         for name, column in values.items():
-            self.columns[name].append(column)
-        self.sizes.append(np.array([len(line.page.slate) for line in lines]))
-        arms: list[int] = []
-        for line in lines:
-            names = tuple(line.page.rankers)
-            numbers = self.slates.get(names)
-            if numbers is None:
-                numbers = self.slates[names] = [ranker(name) for name in names]
-            arms += numbers
-        self.arms.append(np.array(arms, np.int32))
-        self.won.append(won)
+            self.columns[name].add(column)
+        self.sizes.add([len(kind.rankers) for kind in kinds])
+        self.arms.add([number for kind in kinds for number in kind.numbers or ()])
+        new = len(won[0])
+        for metric, column in won.items():
+            self._won(metric).add(column)
+        self.new_pairs += new
+        for metric in self.won.keys() - won.keys():
+            self.won[metric].add(np.full(new, 0.5, np.float32))
         for at, line in enumerate(lines, self.pages):
             if line.fields:
                 for name, value in line.fields.items():
@@ -664,22 +818,25 @@ class _Parts:
                     codes.append(texts.number(field_text(value)))  # type: ignore[attr-defined]
         self.pages += len(lines)
 
+    def _won(self, metric: int) -> Growing:
+        """The outcomes by a metric; pages before its first click are ties."""
+        if metric not in self.won:
+            self.won[metric] = Growing(np.float32)
+            self.won[metric].add(np.full(self.new_pairs, 0.5, np.float32))
+        return self.won[metric]
+
     def join(self, found: Judgements, metrics: list[str]) -> None:
-        pairs = int(found.pair_start[-1])
+        """Put the new columns after those that were there."""
         for metric, name in enumerate(metrics):
-            before = found.won.get(name, np.full(pairs, 0.5, np.float32))
-            parts = [part[metric] for part in self.won]
-            found.won[name] = np.concatenate([before, *parts]) if pairs else np.concatenate(parts) if parts else before
-        for name, columns in self.columns.items():
-            if columns:
-                setattr(found, name, np.concatenate([getattr(found, name), *columns]))
-                columns.clear()
-        found.hashes = np.concatenate([found.hashes, *self.hashes])
-        if self.keep:
-            found.ids = b"".join([found.ids, *self.ids])
-        if self.sizes:
-            found.arm_start = np.concatenate((found.arm_start, found.arm_start[-1] + np.cumsum(np.concatenate(self.sizes))))
-            found.arms = np.concatenate([found.arms, *self.arms])
+            before = found.won.get(name, np.full(self.pairs, 0.5, np.float32))
+            found.won[name] = _appended(before, self._won(metric).take())
+        for name, column in self.columns.items():
+            setattr(found, name, _appended(getattr(found, name), column.take()))
+        found.hashes = _appended(found.hashes, self.hashes.take())
+        found.ids = found.ids + bytes(self.ids)
+        sizes = np.cumsum(np.concatenate((found.arm_start[-1:], self.sizes.take())))
+        found.arm_start = sizes if len(found.arm_start) == 1 else np.concatenate((found.arm_start, sizes[1:]))
+        found.arms = _appended(found.arms, self.arms.take())
         for name, (codes, texts) in found.fields.items():
             codes.extend([NOBODY] * (self.pages - len(codes)))  # type: ignore[attr-defined]
             found.fields[name] = np.frombuffer(codes, np.int32), texts
@@ -709,7 +866,7 @@ def take(found: Judgements, keep: Any) -> None:
     sizes = found.sizes[keep]
     found.won = {metric: column[pairs] for metric, column in found.won.items()}
     found.arms, found.arm_start = found.arms[seats], np.concatenate(([0], np.cumsum(sizes)))
-    for name in ("time", "user", "session", "method", "drop", "clicks", "offset", "hashes"):
+    for name in (*COLUMNS, "hashes"):
         setattr(found, name, getattr(found, name)[keep])
     found.fields = {name: (codes[keep], texts) for name, (codes, texts) in found.fields.items()}
 

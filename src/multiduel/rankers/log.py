@@ -6,6 +6,9 @@
 
 An impression may have free fields, {"fields": {"device": "mobile"}}; a click without a metric is a "click".
 
+Users and sessions are pseudonyms, made with a key beside the log (``user_keys.py``), unless the log is opened with
+``pseudonyms=False``. Queries and fields are written as given.
+
 Each line is one write, under a lock where the system has them: lines of several processes never mix. A line that a crash
 cut off stays alone on its line, and readers name it. Whoever was shown a page and clicked nothing has no line of clicks:
 that is an answer too.
@@ -20,15 +23,16 @@ import os
 import secrets
 import tempfile
 import time as clock
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from multiduel.files import readable_name, whole_file, write_whole
+from multiduel.files import file_name, readable_name, whole_file, write_whole
 from multiduel.inputs import BadInput, choice, finite, shortened
 from multiduel.rankers.impression import Content, Document, Impression, is_weight, read_content, read_document
 from multiduel.rankers.multileaving import WHOLE_CLICKS
+from multiduel.rankers.user_keys import hidden, new_key, read_key, save_key
 
 with suppress(ImportError):  # elsewhere appending in one write must do
     import fcntl
@@ -38,6 +42,7 @@ MOST_TIME = 1e11  # seconds since 1970: the year 5138; what is above is millisec
 EARLY = 60.0  # seconds by which the clocks of two servers may differ: a click may seem to come so long before its page
 CLICK = "click"  # the metric of a click that names none
 MOST_FIELDS = 50
+HIDDEN = ("user", "session")  # what is written as a pseudonym
 SECONDS = "'time' must be a number of seconds since 1970, below 10^11 (milliseconds are above)"
 
 
@@ -71,17 +76,81 @@ class Faults(NamedTuple):
 class Log:
     """A log in a file, to write to and to read from.
 
+    Parameters
+    ----------
+    path
+        The file.
+    pseudonyms
+        Whether users and sessions are written as pseudonyms. False writes their names as given.
+    key
+        The file with the key of the pseudonyms: by default the log's name with ".key" after it. It is made with the first line.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> from multiduel import rankers
     >>> log = rankers.Log(pathlib.Path(tempfile.mkdtemp()) / "log.jsonl")
     >>> page = rankers.multileave([["x", "y"], ["y", "x"]], names=["old", "new"])
     >>> log.clicked(log.shown(page, user="ada"), "x")
-    >>> [(shown.user, shown.clicks) for shown in log.pages()]
-    [('ada', {'x': 1.0})]
+    >>> [(shown.user == log.pseudonym("ada"), shown.clicks) for shown in log.pages()]
+    [(True, {'x': 1.0})]
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, pseudonyms: bool = True, key: str | os.PathLike[str] | None = None
+    ) -> None:
         self.path = Path(readable_name(path))
+        if not isinstance(pseudonyms, bool):
+            raise BadInput(f"'pseudonyms' of a log must be True or False. Got {shortened(pseudonyms)}.")
+        self.pseudonyms = pseudonyms
+        self.key = Path(file_name(key)) if key is not None else self.path.with_name(f"{self.path.name}.key")
+        self._secret: str | None = None
+        self._draft = False
+
+    def pseudonym(self, user: str) -> str:
+        """Look up what a user is called in this log.
+
+        Parameters
+        ----------
+        user
+            The name.
+
+        Returns
+        -------
+        str
+            The pseudonym; the name itself, if the log has no key.
+        """
+        if not isinstance(user, str) or not user:
+            raise BadInput(f"'user' must be the name of a user. Got {shortened(user)}.")
+        key = self._secret or read_key(self.key)
+        return hidden("user", user, key) if key else user
+
+    def _key_to_write(self) -> tuple[str | None, bool]:
+        """The key, and whether it is new and not yet saved. One log must not hold the same user by two names."""
+        if self._draft or (self._secret and self.path.exists()):
+            return self._secret, False
+        try:
+            empty = self.path.stat().st_size == 0  # asked before the key, which is saved before a line
+        except FileNotFoundError:
+            empty = True
+        except OSError as error:
+            raise BadInput(f"'{self.path}' cannot be written: {error.strerror}.") from None
+        if self.path.exists() and not self.path.is_file():
+            raise BadInput(f"'{self.path}' cannot be written: it is no file.")
+        self._secret = read_key(self.key)
+        if not self.pseudonyms:
+            if self._secret and not empty:
+                raise BadInput(
+                    f"'{self.path}' has the key '{self.key}': its users are pseudonyms. Open it without pseudonyms=False."
+                )
+            self._secret = None
+            return None, False
+        if self._secret is None and not empty:
+            raise BadInput(
+                f"'{self.path}' has no key '{self.key}': its users are names as given, or the key was lost. Open it with "
+                "pseudonyms=False, or run 'multiduel rankers pseudonyms' on it first."
+            )
+        return (self._secret, False) if self._secret else (new_key(), True)
 
     def shown(
         self,
@@ -101,7 +170,8 @@ class Log:
         page
             The page.
         user, session, query
-            Names that stay the same, if known. None for a user whom nobody knows: "" would make one person of them all.
+            Names that stay the same, if known. None for a user whom nobody knows: "" would make one person of them all. User and
+            session are written as pseudonyms, the query as given.
         fields
             Free fields to choose pages by later, such as {"device": "mobile"}: text, numbers or true and false.
         id
@@ -163,11 +233,16 @@ class Log:
     @contextmanager
     def all_or_nothing(self) -> Iterator[Log]:
         """Write several lines or none: they are appended at the end, and none of them if anything goes wrong before or while."""
+        key, new = self._key_to_write()
         with tempfile.TemporaryDirectory() as folder:
-            draft = Log(Path(folder) / "draft.jsonl")
+            draft = Log(Path(folder) / "draft.jsonl", pseudonyms=self.pseudonyms, key=self.key)
+            draft._draft, draft._secret = True, key
             yield draft
             if not draft.path.exists():
                 return
+            if key and new and save_key(self.key, key) != key:
+                raise BadInput(f"'{self.path}' was begun by another process meanwhile. Nothing was written: try again.")
+            self._secret = key
             if self.path.exists():
                 self._write(draft.path.read_bytes())
             else:  # a new log appears whole, even if this process is killed now
@@ -179,10 +254,18 @@ class Log:
         if problem:
             raise BadInput(f"A line of a log of impressions was refused: {problem}. Got {shortened(record)}.")
         try:
-            line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+            for kind in HIDDEN:
+                (record.get(kind) or "").encode()
+            key, new = self._key_to_write()
+            line = _line(record, key)
+            if key and new:
+                self._secret = save_key(self.key, key)
+                line = _line(record, self._secret)
+        except BadInput:  # of the key
+            raise
         except (TypeError, ValueError):  # a page with values of other kinds, or half a character
             raise BadInput(f"A line of a log must be text that JSON and UTF-8 can hold. Got {shortened(record)}.") from None
-        self._write(line + b"\n")
+        self._write(line)
 
     def _write(self, lines: bytes) -> None:
         new = not self.path.exists()
@@ -212,38 +295,70 @@ class Log:
         Parameters
         ----------
         user
-            The name, as it stands in the log.
+            The name, or the pseudonym that stands in the log.
 
         Returns
         -------
         tuple of int
             How many pages and how many other lines were taken out.
         """
-        if not isinstance(user, str) or not user:
-            raise BadInput(f"'user' must be the name of a user. Got {shortened(user)}.")
+        names = {user, self.pseudonym(user)}
         size = self.size()
         pages: set[str] = set()
         for number, _, line in self.lines(0, size):
             if b'"impression"' in line:
                 record = self.record(number, line, skip=True)
-                if record is not None and record["kind"] == "impression" and record.get("user") == user:
+                if record is not None and record["kind"] == "impression" and record.get("user") in names:
                     pages.add(record["id"])
         if not pages:
             return 0, 0
         taken = [0, 0]
+
+        def without(record: dict[str, Any] | None, line: bytes) -> bytes:
+            if record is None or record["id"] not in pages:
+                return line
+            taken[record["kind"] != "impression"] += 1
+            return b""
+
+        self._rewrite(size, without)
+        return taken[0], taken[1]
+
+    def pseudonymise(self) -> int:
+        """Replace the names in a log that was written with names as given. The log is rewritten whole, or stays as it is.
+
+        Returns
+        -------
+        int
+            How many pages had names.
+        """
+        size = self.size()
+        secret = read_key(self.key) or save_key(self.key, new_key())
+        changed = 0
+
+        def with_pseudonyms(record: dict[str, Any] | None, line: bytes) -> bytes:
+            nonlocal changed
+            if record is None or record["kind"] != "impression":
+                return line
+            given = {kind: record[kind] for kind in HIDDEN if record.get(kind)}
+            if all(hidden(kind, name, secret) == name for kind, name in given.items()):
+                return line
+            changed += 1
+            return _line(record, secret)
+
+        self._rewrite(size, with_pseudonyms)
+        self._secret = secret if self.pseudonyms else None
+        return changed
+
+    def _rewrite(self, size: int, change: Callable[[dict[str, Any] | None, bytes], bytes]) -> None:
+        """Write every line anew as ``change`` makes it; nobody can append meanwhile."""
         with _locked(self.path) as file, whole_file(self.path) as draft:
             if os.lseek(file, 0, os.SEEK_END) != size:
                 raise BadInput(f"'{self.path}' was written to meanwhile. Nothing was changed: try again.")
             with open(draft, "wb") as kept:
                 for number, _, line in self.lines(0, size):
-                    record = self.record(number, line, skip=True)
-                    if record is not None and record["id"] in pages:
-                        taken[record["kind"] != "impression"] += 1
-                    else:
-                        kept.write(line)
+                    kept.write(change(self.record(number, line, skip=True), line))
                 kept.flush()
                 os.fsync(kept.fileno())
-        return taken[0], taken[1]
 
     def size(self) -> int:
         """Measure the file in bytes, without a line that somebody is about to write."""
@@ -275,6 +390,33 @@ class Log:
                     if line != b"\n" and (len(line) > 80 or line.strip()):
                         yield number, at, line
                     at += len(line)
+        except OSError as error:
+            raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
+
+    def blocks(self, start: int, end: int, size: int) -> Iterator[tuple[int, int, list[bytes]]]:
+        """Read the lines between two places of the file, many at once, with the number of the first and where it begins.
+
+        Parameters
+        ----------
+        start, end
+            In bytes. Numbers are counted from ``start``.
+        size
+            Bytes to read at once; a longer line is read whole.
+        """
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(start)
+                number, at, rest = 1, start, b""
+                while at + len(rest) < end:
+                    more = file.read(min(size, end - at - len(rest)))
+                    if not more:  # it was cut meanwhile
+                        break
+                    *lines, rest = (rest + more).split(b"\n")
+                    if lines:
+                        yield number, at, lines
+                        number, at = number + len(lines), at + sum(map(len, lines)) + len(lines)
+                if rest:
+                    yield number, at, [rest]
         except OSError as error:
             raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
 
@@ -434,6 +576,13 @@ class Log:
             return None
         text = shortened(line.decode(errors="replace"))
         raise BadInput(f"'{self.path}', line {number}: must be a line of a log of impressions: {problem}. Got {text}.")
+
+
+def _line(record: dict[str, Any], key: str | None) -> bytes:
+    """A record as a line, with pseudonyms if there is a key."""
+    if key is not None:
+        record = record | {kind: hidden(kind, record[kind], key) for kind in HIDDEN if record.get(kind)}
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def _fault(record: Any) -> str:
