@@ -237,8 +237,8 @@ def agreement_rows(known: list[dict[str, Any]]) -> list[str]:
             if row.get(name) is None:
                 cells.append("–")
                 continue
-            ends = " to ".join(form.format(one) for one in row[f"{name}, interval"]) if interval else ""
-            cells.append(form.format(row[name]) + (f" ({ends})" if interval else ""))
+            values = [form.format(one).replace("%", " %") for one in (row[name], *(row[f"{name}, interval"] if interval else ()))]
+            cells.append(f"{values[0]} ({values[1]} to {values[2]})" if interval else values[0])
         lines.append(f"| {what} | {' | '.join(cells)} |")
 
     add("judgements on the same pair and question as (other) people's", "units", "{:,}", interval=False)
