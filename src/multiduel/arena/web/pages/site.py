@@ -20,6 +20,7 @@ from multiduel.arena.web.pages import (
     routes_entry,
     routes_files,
     routes_keys,
+    routes_notices,
     routes_owner,
     routes_raters,
     routes_report,
@@ -79,7 +80,7 @@ def with_pages(api: Any, app_context: AppContext, *, demo: Any = None) -> Site:
     handlers |= {HTTPException: _not_found, Exception: _failed}
     routes = [Route("/static/{version}/{name}", static_file)]
     rooms = (routes_entry, routes_signin, routes_vote, routes_board, routes_report, routes_keys, routes_owner, routes_raters)
-    for room in (*rooms, routes_files):
+    for room in (*rooms, routes_notices, routes_files):
         routes += room.ROUTES
     if demo is not None:
         routes += demo.routes()
