@@ -122,10 +122,17 @@ def serve(
     ] = "",
     oidc_admin: Annotated[
         list[str] | None,
-        typer.Option(metavar="ADDRESS", help="An account with the rights of the server's key; may be repeated."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="An account with the rights of the server's key; may be repeated.",
+            envvar="MULTIDUEL_OIDC_ADMINS",
+        ),
     ] = None,
     oidc_domain: Annotated[
-        list[str] | None, typer.Option(metavar="@DOMAIN", help="Only accounts with such an address; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            metavar="@DOMAIN", help="Only accounts with such an address; may be repeated.", envvar="MULTIDUEL_OIDC_DOMAINS"
+        ),
     ] = None,
     oidc_hours: Annotated[float, typer.Option(help="After which one must sign in again.")] = 12.0,
     oidc_trust_mail: Annotated[

@@ -504,7 +504,18 @@ def test_axe_finds_nothing_serious_and_finds_what_is_broken(house, browse):
     owner.goto(house.link(arena))
     found["the way in"] = serious(owner)
     enter(owner, owner.url)
-    for rest in ("", "/board", "/options", "/raters", "/keys", f"/keys/rater/{rater}", "/votes", "/sheets", "/journal"):
+    for rest in (
+        "",
+        "/board",
+        "/options",
+        "/raters",
+        "/keys",
+        f"/keys/rater/{rater}",
+        "/notices",
+        "/votes",
+        "/sheets",
+        "/journal",
+    ):
         owner.goto(f"{house.url}/own/{arena}{rest}")
         found[f"owner{rest}"] = serious(owner)
     owner.emulate_media(color_scheme="dark")

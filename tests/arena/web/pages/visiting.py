@@ -68,13 +68,13 @@ class Visitor:
 class House:
     """A server on a free port of this machine, and how to furnish it."""
 
-    def __init__(self, folder: Path, notify: Iterable[str] = ()) -> None:
+    def __init__(self, folder: Path, notify: Iterable[str] = (), accounts: Any = None) -> None:
         import uvicorn
 
         self.service = Service(connect(str(folder / "arena.db")))
         self.access = Access(self.service.journal.secrets)
         self.notifier = Notifier(self.service, Allowed(notify))
-        self.app = make_app(self.service, notifier=self.notifier if notify else None)
+        self.app = make_app(self.service, notifier=self.notifier if notify else None, accounts=accounts)
         self.app_context = self.app.app.pages.state.app_context
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -116,8 +116,8 @@ class House:
 
 
 @contextmanager
-def a_house(folder: Path, notify: Iterable[str] = ()) -> Iterator[House]:
-    house = House(folder, notify)
+def a_house(folder: Path, notify: Iterable[str] = (), accounts: Any = None) -> Iterator[House]:
+    house = House(folder, notify, accounts)
     try:
         yield house
     finally:

@@ -436,3 +436,25 @@ def test_without_a_provider_everything_is_as_before(tmp_path):
 def test_what_the_operator_typed_is_checked(words, said):
     with pytest.raises(BadInput, match=said):
         Provider(**{"issuer": "https://login.example", "client": "arena"} | words)
+
+
+def test_what_the_operator_typed_or_set_reaches_the_server(monkeypatch):
+    """By options, or by variables as systemd and compose set them; an empty one is none."""
+    from typer.testing import CliRunner
+
+    from multiduel.arena.web import serve
+    from multiduel.cli import app
+
+    made = []
+    monkeypatch.setattr(serve, "serve", lambda setup: made.append(setup.checked()))
+    names = {"ISSUER": "https://login.example", "CLIENT": "arena", "ADMINS": "a@b.example c@b.example", "DOMAINS": "@b.example"}
+    variables = {f"MULTIDUEL_OIDC_{name}": value for name, value in names.items()}
+    typed = ["--oidc-issuer", names["ISSUER"], "--oidc-client", "arena", "--oidc-domain", "@b.example"]
+    typed += ["--oidc-admin", "a@b.example", "--oidc-admin", "c@b.example"]
+    for words, env in ((["arena", "serve"], variables), (["arena", "serve", *typed], {})):
+        assert CliRunner().invoke(app, words, env=env).exit_code == 0
+        assert made[-1].accounts().provider == Provider(names["ISSUER"], "arena", ("a@b.example", "c@b.example"), ("@b.example",))
+    assert CliRunner().invoke(app, ["arena", "serve"], env=dict.fromkeys(variables, "")).exit_code == 0
+    assert made[-1].accounts() is None
+    refused = CliRunner().invoke(app, ["arena", "serve", "--oidc-client", "arena"])
+    assert refused.exit_code != 0 and len(made) == 3
