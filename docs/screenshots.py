@@ -19,7 +19,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from multiduel.arena import AdmitRater, Ask, Done, Quarantine, Vote
+from multiduel.arena import AdmitRater, Ask, Close, Done, Quarantine, Vote
+from multiduel.arena.web.accounts import Accounts, Provider
 from multiduel.arena.web.pages import example
 from tests.arena.web.pages.visiting import CHROMIUM, House, a_house
 
@@ -45,11 +46,18 @@ def vote(house: House, arena: str, votes: int, raters: int = 12) -> None:
 
 def arenas(house: House) -> dict[str, str]:
     words: dict[str, Any] = {"name": example.NAME, "contexts": example.LETTERS, "slate_size": 3, "board": "always", "room": 8}
-    made = {name: house.arena(example.options(), **words, seed=20) for name in ("empty", "few", "many", "decided")}
+    made = {name: house.arena(example.options(), **words, seed=20) for name in ("empty", "few", "many", "decided", "closed")}
     vote(house, made["few"], 3, 2)
     vote(house, made["many"], 90)
     vote(house, made["decided"], 3_000)
     house.service.do(Quarantine(made["many"], "r3", "answers within a second"))
+    house.access.new_key("owner", arena=made["many"], label="Grace Hopper")
+    house.notifier.add(made["many"], "https://hooks.example/T1/secret", by="operator")
+    judge = house.service.do(AdmitRater(made["many"], "a model", kind="judge"))
+    for k in range(8):
+        ticket = house.service.do(Ask(made["many"], judge, f"judge {k}"))
+        house.service.do(Vote(ticket.id, {"rank": list(range(len(ticket.options)))}, rater=judge))
+    house.service.do(Close(made["closed"]))
     return made
 
 
@@ -85,15 +93,27 @@ def pages(house: House, made: dict[str, str]) -> dict[str, Any]:
         page.get_by_role("button", name="New shared link").first.click()
         page.locator(".qr").wait_for()
 
+    def close(page: Page) -> None:
+        page.get_by_role("button", name="Close permanently").click()
+        page.get_by_role("link", name="Cancel").wait_for()
+
+    def hook(page: Page) -> None:
+        page.locator("#target").fill("https://hooks.example/T2/secret")
+        page.get_by_role("button", name="Add notice").click()
+        page.locator("#secret").wait_for()
+
     many = f"/own/{made['many']}"
     return {
         "home": (None, "", "/", None),
         "start": ("link", made["many"], "", None),
+        "start-closed": ("link", made["closed"], "", None),
+        "nowhere": (None, "", "/nowhere", None),
         "vote": ("rater", made["many"], f"/vote/{made['many']}", order),
         "vote-done": ("rater", made["decided"], f"/vote/{made['decided']}", None),
         "board-0": ("owner", made["empty"], f"/own/{made['empty']}/board", None),
         "board-3": ("owner", made["few"], f"/own/{made['few']}/board", None),
         "board": ("owner", made["many"], f"{many}/board", None),
+        "board-part": ("owner", made["many"], f"{many}/board?by=kind%3D2", None),
         "board-decided": ("owner", made["decided"], f"/own/{made['decided']}/board", None),
         "report": ("owner", made["decided"], f"/own/{made['decided']}/report", None),
         "arenas": ("server", "", "/own", None),
@@ -102,6 +122,9 @@ def pages(house: House, made: dict[str, str]) -> dict[str, Any]:
         "link": ("owner", made["many"], many, link),
         "options": ("owner", made["many"], f"{many}/options", None),
         "raters": ("owner", made["many"], f"{many}/raters", None),
+        "keys": ("owner", made["many"], f"{many}/keys", None),
+        "notices": ("owner", made["many"], f"{many}/notices", hook),
+        "close": ("owner", made["many"], many, close),
         "votes": ("owner", made["many"], f"{many}/votes", check),
         "sheets": ("owner", made["many"], f"{many}/sheets", sheets),
         "journal": ("owner", made["many"], f"{many}/journal", None),
@@ -152,7 +175,12 @@ def together(rows: list[list[Image.Image]]) -> Image.Image:
 
 def main(wanted: list[str]) -> None:
     IMAGES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, a_house(Path(folder)) as house, sync_playwright() as running:
+    accounts = Accounts(Provider("https://login.example", "arena"))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        a_house(Path(folder), ["https://hooks.example"], accounts) as house,
+        sync_playwright() as running,
+    ):
         browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         listed = pages(house, arenas(house))
         for name in wanted or listed:

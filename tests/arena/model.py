@@ -82,6 +82,7 @@ class Model:
         self.lines: dict[str, tuple[Any, ModelTicket]] = {}
         self.now = datetime.min
         self.said: tuple[str, int | None] = ("open", None)  # the last verdict
+        self.revised = False  # since then the owner changed options, or whose votes count
 
     # ---- looking
 
@@ -133,8 +134,10 @@ class Model:
         return (found.kind, found.winner) if found.settled else ("open", None)
 
     def announce(self) -> tuple[str, int | None]:
-        """The verdict; if it is another than before and settles, the votes so far cannot be taken back."""
-        found = self.verdict()
+        """The verdict: one that was reached stands. If it is another than before and settles, the votes so far cannot be taken
+        back."""
+        found = self.verdict() if self.said[0] == "open" or self.revised else self.said
+        self.revised = False
         if found != self.said and found[0] != "open":
             for ticket in self.tickets.values():
                 if ticket.vote is not None:
@@ -175,6 +178,7 @@ class Model:
         if self.settings.room is None or len(self.retired) >= self.settings.room:
             raise Conflict
         self.retired.append(False)
+        self.revised = True
 
     def retire(self, k: int) -> None:
         if k >= len(self.retired):
@@ -183,7 +187,7 @@ class Model:
             self.not_closed()
             if self.settings.room is None or len(self.present) <= 2:
                 raise Conflict
-            self.retired[k] = True
+            self.retired[k] = self.revised = True
 
     def admit(self, label: str, limit: int | None) -> None:
         self.not_closed()
@@ -202,12 +206,13 @@ class Model:
         return self.raters[id]
 
     def quarantine(self, id: str, on: bool) -> None:
-        self.rater(id).quarantined = on
+        self.revised |= self.rater(id).quarantined != on
+        self.raters[id].quarantined = on
 
     def nothing_to_ask(self) -> str | None:
         if self.status != "open":
             return self.status
-        return "settled" if self.verdict()[0] != "open" and not self.settings.go_on else None
+        return "settled" if self.said[0] != "open" and not self.settings.go_on else None
 
     def ask(self, rater: str, request: str) -> str | ModelTicket | None:
         """A word why there is none; a ticket that is known already; or None: a new one."""

@@ -106,6 +106,37 @@ def serve(
         str, typer.Option(help="The mail server: smtp://USER@HOST:587. Its password is taken from MULTIDUEL_SMTP_PASSWORD.")
     ] = "",
     mail_from: Annotated[str, typer.Option(help="The address that mail comes from.")] = "",
+    oidc_issuer: Annotated[
+        str,
+        typer.Option(
+            help="Where people sign in with their accounts (OpenID Connect): the provider's URL.", envvar="MULTIDUEL_OIDC_ISSUER"
+        ),
+    ] = "",
+    oidc_client: Annotated[
+        str,
+        typer.Option(
+            help="The id under which the provider knows this server. Its secret is taken from MULTIDUEL_OIDC_SECRET.",
+            envvar="MULTIDUEL_OIDC_CLIENT",
+        ),
+    ] = "",
+    oidc_admin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="An account with the rights of the server's key; may be repeated.",
+            envvar="MULTIDUEL_OIDC_ADMINS",
+        ),
+    ] = None,
+    oidc_domain: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="@DOMAIN", help="Only accounts with such an address; may be repeated.", envvar="MULTIDUEL_OIDC_DOMAINS"
+        ),
+    ] = None,
+    oidc_hours: Annotated[float, typer.Option(help="After which one must sign in again.")] = 12.0,
+    oidc_trust_mail: Annotated[
+        bool, typer.Option("--oidc-trust-mail", help="Addresses are verified, though the provider does not say so.")
+    ] = False,
 ) -> None:
     """Serve the HTTP API, on this machine only if not told otherwise."""
     from multiduel.arena.domain.errors import Unavailable
@@ -114,8 +145,27 @@ def serve(
 
     address = host or ("0.0.0.0" if public else "127.0.0.1")
     try:
-        told = (tuple(notify or ()), smtp, mail_from)
-        run(Setup(db, address, port, public, tuple(name or ()), workers, tuple(plugin or ()), tuple(limit or ()), *told))
+        run(
+            Setup(
+                db,
+                address,
+                port,
+                public,
+                tuple(name or ()),
+                workers,
+                tuple(plugin or ()),
+                tuple(limit or ()),
+                tuple(notify or ()),
+                smtp,
+                mail_from,
+                oidc_issuer,
+                oidc_client,
+                tuple(oidc_admin or ()),
+                tuple(oidc_domain or ()),
+                oidc_hours,
+                oidc_trust_mail,
+            )
+        )
     except Unavailable as error:
         raise BadInput(str(error)) from None
 

@@ -7,7 +7,7 @@ winner
 
 from multiduel.inference.evidence import Weighed, evidence, pair_intervals
 from multiduel.inference.forecast import Forecast, forecast
-from multiduel.inference.lasting import Lasting, Stood
+from multiduel.inference.lasting import Lasting, Stood, stand
 from multiduel.inference.standings import Standings, standings
 from multiduel.inference.tally import Answer, Tally
 from multiduel.inference.verdict import Score, Verdict, verdict
@@ -27,6 +27,7 @@ __all__ = [
     "evidence",
     "forecast",
     "pair_intervals",
+    "stand",
     "standings",
     "verdict",
 ]

@@ -252,7 +252,7 @@ class Lasting:
             kept |= {"kind": "narrowed" if out else "open", "winner": None, "cycle": (), "cycle_is_certain": False}
         still_in = tuple(arm for arm in range(self.n_arms) if arm not in gone)
         stands = replace(now, out=gone, still_in=still_in, **kept)
-        doubt = self._doubt(stands, now, won)
+        doubt = doubt_of(stands, now, [arm for _, arm in won if arm != stands.winner])
         return Stood(stands, now, winners, None if reached == NEVER else reached + 1, doubt)
 
     def _cycle(self) -> tuple[int, ...]:
@@ -266,25 +266,56 @@ class Lasting:
             arm = int(column.argmax())
         return tuple(reversed(path[path.index(arm) :]))
 
-    def _doubt(self, stands: Verdict, now: Verdict, won: list[tuple[int, int]]) -> str:
-        name = [f"'{text}'" for text in stands.names]
-        if stands.kind == "winner" and self.margin == 0.0 and len(won) > 1:
-            return (
-                f"Later answers contradict it: {name[won[1][1]]} reached the same evidence. One of the two is an error, or those "
-                "who answer changed."
-            )
-        b = stands.winner
-        if b is not None and now.winner is None:
-            L = now.evidence[b].copy()
-            L[b] = np.inf
-            j = int(L.argmin())
-            above, ties = now.tally
-            n = float(above[b, j] + above[j, b] + ties[b, j])
-            part = percent(round(float(above[b, j] + 0.5 * ties[b, j]) / n, 3))
-            return (
-                f"Later answers cloud it: now {name[b]} is placed above {name[j]} in {part} of the answers on the two"
-                f"{', ties counting half' if ties[b, j] else ''}, which would settle nothing."
-            )
-        if stands.kind == "cycle" and (won or now.kind != "cycle"):
-            return "Later answers cloud it: by themselves they would leave open whether one option beats all others."
-        return ""
+
+def stand(now: Verdict, winner: int | None, cycle: Sequence[int] = (), cycle_is_certain: bool = False) -> tuple[Verdict, str]:
+    """Put a verdict that was reached earlier in place of that of all answers, and say what later answers say against it.
+
+    For whoever keeps what was reached, such as a log, and not the course of the evidence, as ``Lasting`` does.
+
+    Parameters
+    ----------
+    now
+        The verdict of all answers.
+    winner
+        The winner that was reached; None for a cycle.
+    cycle, cycle_is_certain
+        The cycle that was reached.
+
+    Examples
+    --------
+    >>> stands, doubt = stand(verdict([[0, 20], [30, 0]], names=["tea", "coffee"]), 0)
+    >>> stands.kind, doubt[:24]
+    ('winner', 'Later answers cloud it: ')
+    """
+    if (winner is None and now.kind == "cycle") or (winner is not None and now.winner == winner):
+        return now, ""
+    out = now.present if winner is None else tuple(arm for arm in now.out if arm != winner)
+    kept: dict[str, Any] = {"kind": "cycle" if winner is None else "winner", "winner": winner, "cycle": tuple(cycle)}
+    still_in = tuple(arm for arm in now.present if arm not in out)
+    stands = replace(now, out=out, still_in=still_in, cycle_is_certain=cycle_is_certain, **kept)
+    return stands, doubt_of(stands, now, [] if now.winner is None else [now.winner])
+
+
+def doubt_of(stands: Verdict, now: Verdict, others: Sequence[int]) -> str:
+    """A sentence if later answers speak against a verdict; otherwise empty. ``others`` reached the evidence of a winner too."""
+    name, b = [f"'{text}'" for text in stands.names], stands.winner
+    changed = "One of the two is an error, or those who answer changed."
+    if b is not None and others and stands.margin == 0.0:
+        return f"Later answers contradict it: {name[others[0]]} reached the same evidence. {changed}"
+    if b is not None and now.kind == "cycle":
+        return f"Later answers contradict it: by themselves they say that no option beats all others. {changed}"
+    if b is not None:
+        against = [j for j in now.present if j != b]
+        j = min(against, key=lambda other: float(now.evidence[b, other]), default=b)
+        if j == b or now.evidence[b, j] >= now.needed:
+            return ""
+        above, ties = now.tally
+        n = float(above[b, j] + above[j, b] + ties[b, j]) or 1.0
+        part = percent(round(float(above[b, j] + 0.5 * ties[b, j]) / n, 3))
+        return (
+            f"Later answers cloud it: now {name[b]} is placed above {name[j]} in {part} of the answers on the two"
+            f"{', ties counting half' if ties[b, j] else ''}, which would settle nothing."
+        )
+    if stands.kind == "cycle" and (others or now.kind != "cycle"):
+        return "Later answers cloud it: by themselves they would leave open whether one option beats all others."
+    return ""

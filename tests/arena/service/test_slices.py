@@ -72,6 +72,7 @@ def test_the_errors_of_all_parts_together_are_at_most_that_of_the_arena():
     for contexts in (1, 2, 13, 1_000):
         for groups in (1, 2, 50, 5_000):
             parts = [Slice("context", k, "") for k in range(contexts)] + [Slice("group", k, "") for k in range(groups)]
+            parts += [Slice("kind", k, "") for k in range(2)]
             total = sum(alpha_of(part, 0.05, contexts) for part in parts)
             assert total <= 0.05 + 1e-12 and all(alpha_of(part, 0.05, contexts) > 0 for part in parts)
 
@@ -119,3 +120,40 @@ def false_winners(shared: bool, experiments: int = 25, parts: int = 20, votes: i
 def test_looking_at_many_parts_finds_little_by_chance_and_would_without_a_shared_error():
     assert false_winners(shared=True) <= 0.5 * 25, "half of the experiments may err at alpha = 0.5"
     assert false_winners(shared=False) > 0.8 * 25, "what the shared error prevents"
+
+
+def test_people_and_judges_are_looked_at_apart(service):
+    """Judges say the opposite of people; a judge asked twice about a question counts once."""
+    options = [Option(f"o{k}", tuple(make_content("text", f"{k} to {q}") for q in CONTEXTS)) for k in range(2)]
+    settings = Settings(slate_size=2, seed=5, go_on=True, deciders="all")
+    arena = service.do(Create("kinds", settings, options, CONTEXTS)).id
+    service.do(Open(arena))
+    person = service.do(AdmitRater(arena, "Ada"))
+    assert [part.kind for part in service.slices(arena)] == ["context"] * 3, "nobody to tell apart"
+    judge, strange = (service.do(AdmitRater(arena, name, kind="judge")) for name in ("M", "N"))
+    for k in range(30):
+        for rater, best in ((person, "o1"), (judge, "o2"), (strange, "o1")):
+            ticket = service.do(Ask(arena, rater, f"{k}"))
+            if not isinstance(ticket, Done):
+                place = ticket.options.index(best)
+                service.do(Vote(ticket.id, {"rank": [place, 1 - place]}, rater=rater))
+    service.do(Quarantine(arena, strange, "broken"))
+    parts = {part.label: part for part in service.slices(arena) if part.kind == "kind"}
+    people, judges = (service.sliced_board(arena, parts[name]) for name in ("people", "judges"))
+    assert people.winner == "o1" and people.answers == 30 and people.raters == 1 and people.alpha == 0.05 / 6
+    assert judges.answers == 30 and judges.raters == 1 and judges.unit == "case" and judges.set_aside == 30
+    assert judges.above.sum() == 3 and judges.winner is None, "three questions, however often it was asked"
+    assert "judges 'M' and 'N', on questions like these 3" in judges.whom
+    assert sum(service.sliced_board(arena, part).answers for part in service.slices(arena) if part.kind == "context") == 60
+
+
+@pytest.mark.parametrize(("deciders", "offered"), [("people", ["judges"]), ("judges", ["people"]), ("all", ["people", "judges"])])
+def test_those_who_decide_alone_are_the_result_itself(service, deciders, offered):
+    options = [Option(f"o{k}", (make_content("text", f"{k}"),)) for k in range(2)]
+    arena = service.do(Create("deciders", Settings(seed=1, deciders=deciders), options)).id
+    service.do(Open(arena))
+    for kind in ("person", "judge"):
+        service.do(AdmitRater(arena, kind, kind=kind))
+    assert [part.label for part in service.slices(arena)] == offered
+    for part in service.slices(arena):
+        assert service.sliced_board(arena, part).answers == 0

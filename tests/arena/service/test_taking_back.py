@@ -32,6 +32,7 @@ from multiduel.arena import (
 from multiduel.arena.domain.commands import Create
 from multiduel.arena.domain.state import State
 from multiduel.arena.files.verify import verify
+from multiduel.arena.service.board import standing_verdict
 from multiduel.arena.service.decision import Decision
 from multiduel.arena.service.handlers import decide
 from multiduel.arena.service.snapshots import load, save
@@ -113,23 +114,58 @@ def test_undo_reaches_votes_after_the_verdict_and_none_before(service: Service) 
     refused(service, arena, raters[0], "one more")
 
 
-@pytest.mark.parametrize("opened_by", ["quarantine", "option", "votes"])
+@pytest.mark.parametrize("opened_by", ["quarantine", "option"])
 def test_votes_of_a_verdict_that_is_open_again_stay(service: Service, opened_by: str) -> None:
-    """Also if an owner's change, or later votes, opened it again: the result was announced with them."""
+    """Also if an owner's change opened it again: the result was announced with them."""
     arena, raters = settled(service, go_on=True, room=5)
     if opened_by == "quarantine":
         service.do(Quarantine(arena, raters[2]))
-    elif opened_by == "option":
-        service.do(AddOptions(arena, options(1, 3)))
     else:
-        for k in range(12):
-            vote_for(service, arena, raters[1], "o2", f"against {k}")
+        service.do(AddOptions(arena, options(1, 3)))
     assert not service.board(arena).settled
     refused(service, arena, raters[0], "undo")
     if opened_by == "quarantine":
         refused(service, arena, raters[2], "undo")
         service.do(Release(arena, raters[2]))
         refused(service, arena, raters[2], "undo")
+
+
+def test_a_verdict_stands_and_what_later_votes_say_is_beside_it(service: Service) -> None:
+    arena, raters = settled(service, go_on=True)
+    reached = service.board(arena)
+    for k in range(12):
+        vote_for(service, arena, raters[1], "o2", f"against {k}")
+    clouded = service.board(arena)
+    assert (clouded.kind, clouded.winner, clouded.settled) == ("winner", "o1", True)
+    assert (
+        clouded.sentence.startswith(reached.sentence)
+        and "Later answers cloud it: now 'option 1' is placed above" in clouded.sentence
+    )
+    assert clouded.rater_json()["sentence"] == clouded.result and "cloud" in clouded.result
+    for k in range(200):
+        vote_for(service, arena, raters[2], "o2", f"much more {k}")
+    turned = service.board(arena)
+    assert turned.winner == "o1" and "contradict it: 'option 2' reached the same evidence" in turned.sentence
+    assert [event.body["winner"] for event in service.events(arena) if event.kind == "verdict"] == ["o1"], "said once"
+    assert verify(service.journal, arena).good
+    with service.look(arena) as state:
+        loaded = load(arena, save(state))
+        assert loaded is not None and standing_verdict(loaded)[1] == standing_verdict(state)[1] != ""
+
+
+def test_a_verdict_is_judged_anew_when_the_owner_excludes_votes(service: Service) -> None:
+    """What counts is another set of votes then, and its verdict is that of these votes alone."""
+    arena, raters = settled(service, go_on=True)
+    for k in range(12):
+        vote_for(service, arena, raters[1], "o2", f"against {k}")
+    service.do(Quarantine(arena, raters[1]))
+    with service.look(arena) as state:
+        alone = state.judge()
+        assert (service.board(arena).kind, service.board(arena).settled) == (alone.kind, alone.settled)
+    assert "cloud" not in service.board(arena).sentence
+    service.do(Quarantine(arena, raters[0]))
+    said = [(event.body["kind"], event.body["winner"]) for event in service.events(arena) if event.kind == "verdict"]
+    assert said[-1] == ("open", None) and not service.board(arena).settled, "and the log says that it is open again"
 
 
 def test_votes_are_announced_by_whatever_settles(service: Service) -> None:
@@ -327,3 +363,35 @@ def test_raters_who_turn_after_the_verdict_turn_no_verdict(K: int, m: int) -> No
             world.do(Vote(ticket.id, {"rank": worst_first}))
         assert world.winners() == before
     assert found >= 8
+
+
+@pytest.mark.parametrize(("K", "m"), [(2, 2), (3, 3)])
+def test_verdicts_that_stand_err_at_most_alpha(K: int, m: int) -> None:
+    """All options are alike and votes go on after a verdict: whatever is announced, at any time, is wrong, and stays said."""
+    runs, wrong = 40, 0
+    for seed in range(runs):
+        world = World(seed, K, m, go_on=True)
+        world.play("never", 80)
+        assert len(world.winners()) <= 1, "one verdict, which stands"
+        wrong += bool(world.winners())
+        if world.winners():
+            stands, _ = standing_verdict(world.state)
+            assert f"o{stands.winner + 1}" == world.winners()[0]
+    assert wrong / runs <= within(ALPHA, runs)
+
+
+def test_excluding_a_rater_for_what_they_did_keeps_the_error() -> None:
+    """One rater of three is excluded at a moment that has nothing to do with the votes. The verdict of the others' votes, judged
+    anew, errs at most alpha: they are answers like any."""
+    runs, wrong = 60, 0
+    for seed in range(runs):
+        world = World(seed, 2, 2, go_on=True)
+        world.play("never", 10 + seed % 40)
+        world.do(Quarantine("0" * 12, world.raters[seed % 3], "a robot"))
+        before = len(world.decision.events)
+        world.play("never", 40)
+        stands, _ = standing_verdict(world.state)
+        later = [e.body["winner"] for e in world.decision.events[before:] if e.kind == "verdict"]
+        assert len([winner for winner in later if winner is not None]) <= 1
+        wrong += stands.winner is not None
+    assert wrong / runs <= within(ALPHA, runs)

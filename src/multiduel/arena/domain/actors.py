@@ -29,13 +29,15 @@ def role_of(actor: str) -> str:
     return actor.partition(":")[0]
 
 
-def actor_words(actor: Any, raters: Mapping[str, str]) -> str:
-    """For people. ``raters`` has the labels of raters by their ids.
+def actor_words(actor: Any, raters: Mapping[str, str], holders: Mapping[str, str] | None = None) -> str:
+    """For people. ``raters`` has the labels of raters by their ids, ``holders`` who holds a key, by the actor.
 
-    >>> actor_words("owner:k2", {}), actor_words("rater:r1", {"r1": "Ada"})
-    ('owner key ‘k2’', 'rater Ada')
+    >>> actor_words("owner:k2", {}), actor_words("rater:r1", {"r1": "Ada"}), actor_words("owner:k2", {}, {"owner:k2": "Bo"})
+    ('owner key ‘k2’', 'rater Ada', 'Bo, owner')
     """
     role, _, name = str(actor).partition(":")
     if role == "rater":
         return f"rater {raters.get(name, name)}"
+    if holder := (holders or {}).get(str(actor)):
+        return f"{holder}, {role}"
     return f"{role} key ‘{name}’" if name else "the operator"

@@ -19,7 +19,7 @@ class ArenaRow(NamedTuple):
 class Secret(NamedTuple):
     """The hash of a key. It never comes near the log, which may be exported."""
 
-    role: str  # server, owner, link, rater or report
+    role: str  # server, owner, link, rater or report; account: whom an owner invited
     subject: str  # the key's name: random, or the rater's id
     hash: str
     label: str = ""  # who holds it, if somebody said so
@@ -77,6 +77,8 @@ class Secrets(Protocol):
     def put(self, arena: str, secret: Secret, *, replace: bool = False) -> bool: ...
 
     def get(self, arena: str, role: str, subject: str | None = None) -> list[Secret]: ...
+
+    def holders(self, role: str, subject: str) -> list[str]: ...
 
     def remove(
         self, arena: str, role: str, subject: str, *, at: str = "", made_by: str = "", keep_last: bool = False

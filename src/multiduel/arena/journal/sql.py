@@ -92,6 +92,11 @@ class SqlSecrets:
         query = f"SELECT {SECRET} FROM secrets WHERE arena = ? AND role = ?{where} ORDER BY subject"
         return [Secret(*row) for row in self._journal.query(query, (arena, role, *values))]
 
+    def holders(self, role: str, subject: str) -> list[str]:
+        """Arenas that have a key of this role and name."""
+        query = "SELECT arena FROM secrets WHERE role = ? AND subject = ? ORDER BY arena"
+        return [row[0] for row in self._journal.query(query, (role, subject))]
+
     def remove(self, arena: str, role: str, subject: str, *, at: str = "", made_by: str = "", keep_last: bool = False) -> bool:
         """Revoke a key. False if there is none of this name. With ``keep_last`` the last one of its role is refused."""
         run, journal = self._journal.run, self._journal

@@ -79,8 +79,8 @@ class LocalSeat:
         with self.service.look(self.arena) as state:
             verdict = state.judge()
             mine = state.decides(state.raters[self.rater])
-            exact = mine and not verdict.settled and bool(words := exact_words(state, verdict)) and "left" not in words
-            return Look(mine and verdict.settled, exact, state.raters[self.rater].votes, len(verdict.still_in))
+            exact = mine and not state.settled() and bool(words := exact_words(state, verdict)) and "left" not in words
+            return Look(mine and state.settled(), exact, state.raters[self.rater].votes, len(verdict.still_in))
 
     def forecast(self) -> str:
         return self.service.board(self.arena).forecast

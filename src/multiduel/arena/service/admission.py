@@ -51,7 +51,7 @@ def quarantine(decision: Decision, command: c.Quarantine) -> c.Receipt:
     rater = decision.rater(command.rater)
     if not rater.quarantined:
         decision.emit("quarantined", {"rater": rater.id, "reason": text("reason", command.reason)[:1000]})
-        decision.announce()
+        decision.revise()
     return c.Receipt(decision.state.number, "aside")
 
 
@@ -60,5 +60,5 @@ def release(decision: Decision, command: c.Release) -> c.Receipt:
     rater = decision.rater(command.rater)
     if rater.quarantined:
         decision.emit("released", {"rater": rater.id})
-        decision.announce()
+        decision.revise()
     return c.Receipt(decision.state.number, "counted")

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.domain.state import State
-from multiduel.arena.service.kinds import KindLine, decider_words, exact_words, kind_lines
+from multiduel.arena.service.kinds import KindLine, decider_words, exact_words, kind_lines, whom_words
 from multiduel.arena.service.slices import Part
 from multiduel.arrays import Floats
-from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, standings
+from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, stand, standings
 from multiduel.inference.verdict import VerdictKind
 from multiduel.inference.verdict import verdict as verdict_of
 from multiduel.inference.words import sentence
@@ -40,6 +40,15 @@ FOR_RATERS = (
         "exactly",
     ),
 )
+
+
+def standing_verdict(state: State) -> tuple[Verdict, str]:
+    """The verdict that the log announced, which stands, or that of the votes as they are; and what later votes say against it."""
+    now, said = state.judge(), state.verdict
+    if said is None or not state.settled():
+        return now, ""
+    winner = None if said["winner"] is None else state.index(said["winner"])
+    return stand(now, winner, [state.index(option) for option in said["cycle"]], said["cycle_is_certain"])
 
 
 def verdict_words(state: State, verdict: Verdict) -> str:
@@ -204,7 +213,9 @@ class Facts:
 def facts(state: State, part: Part | None = None) -> Facts:
     """Of all votes, or of a part of them."""
     tally = state.tally if part is None else part.tally
-    verdict = state.judge() if part is None else _judge(state, part)
+    verdict, doubt = standing_verdict(state) if part is None else (_judge(state, part), "")
+    whom = whom_words(state, part.kinds, tally.unit) if part is not None and part.kinds else decider_words(state)
+    plain = " ".join(filter(None, (sentence(verdict, state.settings.question, whom, final=state.status == "closed"), doubt)))
     return Facts(
         state.arena,
         state.name,
@@ -216,15 +227,13 @@ def facts(state: State, part: Part | None = None) -> Facts:
         tally.votes([option.name for option in state.options]),
         tuple(option.id for option in state.options),
         tuple(option.name for option in state.options),
-        verdict_words(state, verdict)
-        if part is None
-        else sentence(verdict, state.settings.question, decider_words(state), final=state.status == "closed"),
+        plain + _aside_words(state) if part is None else plain,
         state.set_aside if part is None else part.excluded,
         tuple(rater.label for rater in state.raters.values() if rater.quarantined) if part is None else (),
         len(state.raters) if part is None else part.raters,
         len(state.tickets),
-        sentence(verdict, state.settings.question, decider_words(state), final=state.status == "closed"),
-        decider_words(state).removeprefix("for "),
+        plain,
+        whom.removeprefix("for "),
         shortlist_words(state),
         exact_words(state, verdict) if part is None else "",
         kind_lines(state) if part is None else (),
@@ -253,14 +262,14 @@ def _judge(state: State, part: Part) -> Verdict:
 def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
     verdict, ids = known.verdict, known.ids
     guess, offer = coming
-    found = standings(known.votes, alpha=verdict.alpha, by=known.settings.unit, room=known.settings.room, verdict=verdict)
+    found = standings(known.votes, alpha=verdict.alpha, by=known.tally.unit, room=known.settings.room, verdict=verdict)
     return Board(
         known.arena,
         known.name,
         known.number,
         known.status,
         known.settings.question,
-        known.settings.unit,
+        known.tally.unit,
         verdict.alpha,
         verdict.margin,
         verdict.kind,

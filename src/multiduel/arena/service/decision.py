@@ -56,7 +56,13 @@ class Decision:
         return rater
 
     def announce(self) -> None:
-        """Emit a ``verdict`` event when the winner changes, including from or to none."""
+        """Emit a ``verdict`` event when votes settle what was open. A verdict once reached stands, whatever later votes say."""
+        if not self.state.settled():
+            self.revise()
+
+    def revise(self) -> None:
+        """Judge anew, from what counts now: the owner changed options, the margin, or whose votes count. Emit a ``verdict`` event
+        when the winner changes, including from or to none."""
         state = self.state
         verdict = state.judge()
         before = state.verdict or {"kind": "open", "winner": None}

@@ -104,7 +104,7 @@ def add_options(decision: Decision, command: c.AddOptions) -> c.ArenaInfo:
         if option.name.strip() in known:
             raise Conflict(f"There is an option {shortened(option.name)} already. A correction is a new option.")
     decision.emit("option_added", {"options": _options(decision, command.options), "request": command.request})
-    decision.announce()
+    decision.revise()
     return info(state)
 
 
@@ -119,7 +119,7 @@ def retire_option(decision: Decision, command: c.RetireOption) -> c.ArenaInfo:
         if len(state.present) <= 2:
             raise Conflict("Two options must stay: there would be nothing to compare.")
         decision.emit("option_retired", {"option": command.option})
-        decision.announce()
+        decision.revise()
     return info(state)
 
 
@@ -147,7 +147,7 @@ def change_margin(decision: Decision, command: c.ChangeMargin) -> c.ArenaInfo:
     margin = check_margin(command.margin)
     if margin != decision.state.settings.margin:
         decision.emit("margin_changed", {"margin": margin})
-        decision.announce()
+        decision.revise()
     return info(decision.state)
 
 

@@ -513,7 +513,7 @@ class Service:
             return live.board
 
     def slices(self, arena: str) -> list[Slice]:
-        """List the parts of the votes that can be looked at apart: by question, and by group of raters.
+        """List the parts of the votes that can be looked at apart: by question, by group of raters, and people apart from judges.
 
         Parameters
         ----------
@@ -523,7 +523,7 @@ class Service:
         Returns
         -------
         list of Slice
-            Empty if the arena has neither several questions nor several groups.
+            Empty if the arena has neither several questions, nor several groups, nor judges beside people.
         """
         with self.look(arena) as state:
             return slices_of(state)
@@ -549,14 +549,15 @@ class Service:
                 made = live.sliced.get(wanted)
                 if made is not None and made.number == state.number:
                     return made
-                number, unit, options = state.number, state.settings.unit, len(state.options)
+                number, unit, options = state.number, wanted.unit(state), len(state.options)
                 votes, excluded = votes_in(state, wanted)
             tally = tally_of(votes, options, unit)
             with self.look(arena) as state:
                 if len(state.options) > options:
                     tally.grow(len(state.options))
                 alpha = alpha_of(wanted, state.settings.alpha, len(state.contexts))
-                part = Part(tally, alpha, excluded, len({vote.rater for vote in votes}))
+                kinds = wanted.label if wanted.kind == "kind" else ""
+                part = Part(tally, alpha, excluded, len({vote.rater for vote in votes}), kinds)
                 known = replace(facts(state, part), number=number)
             if len(live.sliced) >= MOST_SLICED:
                 live.sliced.clear()

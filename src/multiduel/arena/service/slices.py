@@ -1,9 +1,10 @@
-"""Parts of an arena's votes: those on one question (context), or of one group of raters (stratum).
+"""Parts of an arena's votes: those on one question (context), of one group of raters (stratum), of people or of judges.
 
 Whoever looks at many parts finds something by chance in one of them, so they share one error between them, beside that of the
-whole arena: half of it goes to the questions, in equal parts, as their number is fixed; half to the groups, of which the k-th to
-appear gets 1 / (k (k + 1)), as nobody knows how many there will be. All results on parts together are then wrong with a chance of
-at most the arena's error, whenever anyone looks. A vote's question and group are known before the vote.
+whole arena: a third of it goes to the questions, in equal parts, as their number is fixed; a third to the groups, of which the
+k-th to appear gets 1 / (k (k + 1)), as nobody knows how many there will be; a third to people and judges. All results on parts
+together are then wrong with a chance of at most the arena's error, whenever anyone looks. A vote's question, group and kind are
+known before the vote.
 """
 
 from __future__ import annotations
@@ -14,22 +15,31 @@ from typing import Literal, NamedTuple
 
 from multiduel.arena.domain.ballots import spoken
 from multiduel.arena.domain.records import TicketRecord
-from multiduel.arena.domain.state import State
+from multiduel.arena.domain.state import State, case_of
 from multiduel.inference import Tally
 
 MOST_GROUPS = 200  # that are offered
+KINDS = ("people", "judges")
+FAMILIES = 3  # of parts: questions, groups, kinds
 
 
 @dataclass(frozen=True)
 class Slice:
     """A part of the votes."""
 
-    kind: Literal["context", "group"]
-    place: int  # of the context, or of the group in the order in which groups appeared; from 0
-    label: str  # the context's text, or the group's name
+    kind: Literal["context", "group", "kind"]
+    place: int  # of the context, of the group in the order in which groups appeared, or of the kind among KINDS; from 0
+    label: str  # the context's text, the group's name, or the kind's
 
-    def holds(self, ticket: TicketRecord) -> bool:
+    def holds(self, ticket: TicketRecord, state: State) -> bool:
+        if self.kind == "kind":
+            rater = None if ticket.rater is None else state.raters[ticket.rater]
+            return (rater is not None and rater.kind == "judge") == (self.label == "judges")
         return ticket.context == self.place if self.kind == "context" else ticket.stratum == self.label
+
+    def unit(self, state: State) -> str:
+        """Apart from people, a judge's questions count once: asking it again is no evidence."""
+        return "case" if (self.kind, self.label) == ("kind", "judges") else state.settings.unit
 
 
 class Counted(NamedTuple):
@@ -49,13 +59,20 @@ class Part:
     alpha: float
     excluded: int
     raters: int
+    kinds: str = ""  # people or judges, if it is their part
 
 
 def slices_of(state: State) -> list[Slice]:
-    """The parts that there are, where there are two at least of a kind."""
+    """The parts that there are, where there are two at least of a kind. Those who decide alone are the result itself."""
     contexts = [Slice("context", k, text) for k, text in enumerate(state.contexts)]
     groups = [Slice("group", k, name) for k, name in enumerate(groups_of(state.tickets.values()))]
-    return [*(contexts if len(contexts) > 1 else ()), *(groups[:MOST_GROUPS] if len(groups) > 1 else ())]
+    known = {"judges" if rater.kind == "judge" else "people" for rater in state.raters.values()}
+    kinds = [Slice("kind", k, name) for k, name in enumerate(KINDS) if name != state.settings.deciders]
+    return [
+        *(contexts if len(contexts) > 1 else ()),
+        *(groups[:MOST_GROUPS] if len(groups) > 1 else ()),
+        *(kinds if len(known) > 1 else ()),
+    ]
 
 
 def groups_of(tickets: Iterable[TicketRecord]) -> list[str]:
@@ -70,12 +87,14 @@ def groups_of(tickets: Iterable[TicketRecord]) -> list[str]:
 def alpha_of(part: Slice, alpha: float, contexts: int) -> float:
     """The error of one part.
 
-    >>> round(alpha_of(Slice("context", 0, "q"), 0.05, 5), 4), round(alpha_of(Slice("group", 1, "g"), 0.05, 5), 5)
-    (0.005, 0.00417)
+    >>> round(alpha_of(Slice("context", 0, "q"), 0.05, 5), 5), round(alpha_of(Slice("group", 1, "g"), 0.05, 5), 5)
+    (0.00333, 0.00278)
     """
+    if part.kind == "kind":
+        return alpha / FAMILIES / len(KINDS)
     if part.kind == "context":
-        return 0.5 * alpha / contexts
-    return 0.5 * alpha / ((part.place + 1) * (part.place + 2))
+        return alpha / FAMILIES / contexts
+    return alpha / FAMILIES / ((part.place + 1) * (part.place + 2))
 
 
 def votes_in(state: State, part: Slice) -> tuple[list[Counted], int]:
@@ -83,12 +102,18 @@ def votes_in(state: State, part: Slice) -> tuple[list[Counted], int]:
     counted, excluded = [], 0
     for ticket in state.tickets.values():
         vote = ticket.vote
-        if vote is None or vote.undone or not vote.says or not part.holds(ticket):
+        if vote is None or vote.undone or not vote.says or not part.holds(ticket, state):
             continue
-        if vote.answer is None:
-            excluded += state.decides(None if ticket.rater is None else state.raters[ticket.rater])
+        rater = None if ticket.rater is None else state.raters[ticket.rater]
+        if part.kind == "kind":
+            counts = not vote.aside and not (rater is not None and rater.quarantined)
+            excluded += not counts
         else:
-            counted.append(Counted(ticket.shown, vote.ballot, ticket.rater, state.unit_of(ticket)))
+            counts = vote.answer is not None
+            excluded += not counts and state.decides(rater)
+        if counts:
+            unit = case_of(ticket.context) if part.unit(state) == "case" else ticket.rater
+            counted.append(Counted(ticket.shown, vote.ballot, ticket.rater, unit))
     return counted, excluded
 
 

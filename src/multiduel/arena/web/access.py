@@ -17,7 +17,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from multiduel.arena.domain.actors import OPERATOR
@@ -40,6 +40,7 @@ LOOK_EVERY = 2.0  # seconds until keys that ended in another process are refused
 USED_EVERY, USED_AT_ONCE = 300.0, 500  # seconds between two notes that a key was used; notes in a transaction
 MOST_CHANGES = 100  # shown
 MOST_LABEL = 200
+BY_ACCOUNT = "account"  # the last word of what made a key, if its holder signed in with an account: such a key ends by itself
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class Access:
     another ``REMEMBERED_FOR`` seconds.
     """
 
-    def __init__(self, secrets: Secrets) -> None:
-        self._secrets = secrets
+    def __init__(self, secrets: Secrets, *, account_hours: float = 12.0) -> None:
+        self._secrets, self._account_hours = secrets, account_hours
         self._good: OrderedDict[Whose, Known] = OrderedDict()  # one secret of a name is good at a time
         self._turn = 0  # counts when keys ended: what was checked before is looked up again
         self._ended: int | None = None  # keys that ever ended, when last looked
@@ -102,13 +103,20 @@ class Access:
         self._lock = threading.Lock()
 
     def new_key(
-        self, role: str, *, arena: str | None = None, rater: str | None = None, label: str = "", by: str = OPERATOR
+        self,
+        role: str,
+        *,
+        arena: str | None = None,
+        rater: str | None = None,
+        label: str = "",
+        by: str = OPERATOR,
+        name: str | None = None,
     ) -> str:
         """A key that was never seen before and is stored as a hash only: show it now, or never. A rater has one at a time: an
-        earlier one ends. ``label`` says who holds it, ``by`` who made it."""
+        earlier one ends. ``label`` says who holds it, ``by`` who made it; ``name`` is random if not given."""
         if role not in BEGINNINGS or (role == "server") != (arena is None) or (role == "rater") != (rater is not None):
             raise BadInput(f"A key is a server's, or an arena's owner's, link's or rater's. Got '{role}'.")
-        return self._store(role, arena or "", rater or secrets.token_hex(8), key_label(label), by)
+        return self._store(role, arena or "", rater or name or secrets.token_hex(8), key_label(label), by)
 
     def rotate(self, role: str, arena: str, name: str, *, by: str = OPERATOR) -> str:
         """A new secret under the same name and label. The old one is good for nothing from now on."""
@@ -142,6 +150,17 @@ class Access:
     def changes(self, arena: str, limit: int = MOST_CHANGES) -> list[KeyChange]:
         """Which keys were made, rotated and revoked, by whom and when; the newest first."""
         return self._secrets.changes(arena, limit)
+
+    def holders(self, arena: str, actors: Iterable[str]) -> dict[str, str]:
+        """Who holds, or held, the keys of these owners and servers, as far as somebody said so: by the actor."""
+        known = {}
+        for actor in actors:
+            role, _, name = actor.partition(":")
+            if role in SLOW and name:
+                last = self._secrets.last_change("" if role == "server" else arena, role, name)
+                if last is not None and last.label:
+                    known[actor] = last.label
+        return known
 
     def was_revoked(self, role: str, arena: str, name: str) -> bool:
         """Was the key of this name revoked, and none made since?"""
@@ -221,6 +240,8 @@ class Access:
             good = hmac.compare_digest(found[0].hash if found else "0" * 64, _quick(secret))
         if not good or not found or (role == "server") != (arena == ""):
             raise Forbidden("This key is not known here.")
+        if found[0].made_by.rpartition(" ")[2] == BY_ACCOUNT and self._is_over(found[0]):
+            raise Forbidden("You signed in too long ago. Please sign in again.")
         grant = Grant(role, arena or None, name if role == "rater" else None, name)
         with self._lock:
             self._used[whose] = time.time()
@@ -231,6 +252,10 @@ class Access:
             if len(self._good) > REMEMBERED:
                 self._good.popitem(last=False)
         return grant
+
+    def _is_over(self, session: Secret) -> bool:
+        """Whoever signed in with an account must do so again in time: the account may have ended meanwhile."""
+        return moment(datetime.now(UTC) - timedelta(hours=self._account_hours)) > session.created
 
     def remembered(self, key: str) -> Grant | None:
         """The grant of a key that was checked a moment ago: takes no time."""

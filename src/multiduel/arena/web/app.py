@@ -13,6 +13,7 @@ from fastapi.security import HTTPBearer
 from multiduel import __version__
 from multiduel.arena.service.service import Service
 from multiduel.arena.web.access import LOOK_EVERY, Access
+from multiduel.arena.web.accounts import Accounts
 from multiduel.arena.web.api import routes_files, routes_health, routes_keys, routes_notices, routes_owner, routes_rater
 from multiduel.arena.web.api.vote_shortcut import VoteShortcut
 from multiduel.arena.web.context import AppContext
@@ -38,9 +39,13 @@ def make_app(
     close: bool = True,
     demo: Demo | None = None,
     notifier: Notifier | None = None,
+    accounts: Accounts | None = None,
 ) -> Gate:
-    """An ASGI application. ``close`` closes the service at the end; ``demo`` adds its pages; ``notifier`` tells owners."""
-    app_context = AppContext(service, Access(service.journal.secrets), limits or Limits(), public=public, notifier=notifier)
+    """An ASGI application. ``close`` closes the service at the end; ``demo`` adds its pages; ``notifier`` tells owners;
+    ``accounts`` lets people sign in with accounts of a provider."""
+    hours = {} if accounts is None else {"account_hours": accounts.provider.hours}
+    access = Access(service.journal.secrets, **hours)
+    app_context = AppContext(service, access, limits or Limits(), public=public, notifier=notifier, accounts=accounts)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

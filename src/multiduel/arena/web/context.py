@@ -19,6 +19,8 @@ from multiduel.arena.files.exports import finite
 from multiduel.arena.files.signed_heads import Signer
 from multiduel.arena.service.service import Service
 from multiduel.arena.web.access import Access, Grant
+from multiduel.arena.web.account_rights import AccountRights
+from multiduel.arena.web.accounts import Accounts
 from multiduel.arena.web.key_checks import KeyChecks
 from multiduel.arena.web.limits import Limits, Rate, network_of
 from multiduel.arena.web.metrics import Metrics
@@ -37,10 +39,19 @@ class AppContext:
     """What the routes of one application share. It is called by its whole name: a "context" is a question of an arena."""
 
     def __init__(
-        self, service: Service, access: Access, limits: Limits, *, public: bool = False, notifier: Notifier | None = None
+        self,
+        service: Service,
+        access: Access,
+        limits: Limits,
+        *,
+        public: bool = False,
+        notifier: Notifier | None = None,
+        accounts: Accounts | None = None,
     ) -> None:
         self.service, self.access, self.limits, self.public = service, access, limits, public
         self.notifier = notifier or Notifier(service, Allowed())
+        self.accounts = accounts
+        self.rights = None if accounts is None else AccountRights(access, service.journal.secrets, accounts.provider)
         self.metrics = Metrics()
         self.keys = KeyChecks(access, limits)
         self.joins = Rate(limits.joins_per_minute / 60.0, limits.joins_per_minute)

@@ -16,6 +16,7 @@ from multiduel.arena.web.limits import Limits, host_name
 from multiduel.inputs import BadInput, install, whole
 
 if TYPE_CHECKING:
+    from multiduel.arena.web.accounts import Accounts
     from multiduel.arena.web.gate import Gate
     from multiduel.arena.web.notifier import Mail
 
@@ -36,6 +37,12 @@ class Setup:
     notify: tuple[str, ...] = ()  # where owners may be told of results: https://HOST, or @DOMAIN for mail
     smtp: str = ""  # the mail server, without its password
     mail_from: str = ""
+    oidc_issuer: str = ""  # where people sign in with accounts, if anywhere
+    oidc_client: str = ""
+    oidc_admins: tuple[str, ...] = ()
+    oidc_domains: tuple[str, ...] = ()
+    oidc_hours: float = 12.0
+    oidc_trust_mail: bool = False
 
     def checked(self) -> Setup:
         whole("port", self.port, 0, 65535, of="arena serve")
@@ -53,6 +60,7 @@ class Setup:
             raise BadInput("A public server must know its name: give '--name arena.example', as in the URLs that people open.")
         self.limits()  # refuses what is none
         self.notices()
+        self.accounts()
         return replace(self, hosts=tuple(map(host_name, self.hosts)))
 
     def limits(self) -> Limits:
@@ -66,6 +74,17 @@ class Setup:
         if bool(self.smtp) != bool(self.mail_from):
             raise BadInput("Mail needs both '--smtp' and '--mail-from'.")
         return Allowed(self.notify), Mail(self.smtp, self.mail_from) if self.smtp else None
+
+    def accounts(self) -> Accounts | None:
+        """Return the provider whose accounts may sign in; None if there is none."""
+        from multiduel.arena.web.accounts import SECRET, Accounts, Provider
+
+        if not self.oidc_issuer:
+            if self.oidc_client or self.oidc_admins or self.oidc_domains:
+                raise BadInput("Sign-in with accounts needs '--oidc-issuer', the provider's URL.")
+            return None
+        rights = (tuple(self.oidc_admins), tuple(self.oidc_domains), self.oidc_hours, self.oidc_trust_mail)
+        return Accounts(Provider(self.oidc_issuer, self.oidc_client, *rights), os.environ.get(SECRET, ""))
 
 
 def is_postgres(db: str) -> bool:
@@ -125,7 +144,8 @@ def application() -> Gate:
     service, (allowed, mail) = Service(connect(setup.db)), setup.notices()
     site = f"https://{setup.hosts[0]}" if setup.hosts else ""
     notifier = Notifier(service, allowed, mail, site=site) if setup.notify else None
-    return make_app(service, hosts=setup.hosts, limits=setup.limits(), public=setup.public, notifier=notifier)
+    words: dict[str, Any] = {"public": setup.public, "notifier": notifier, "accounts": setup.accounts()}
+    return make_app(service, hosts=setup.hosts, limits=setup.limits(), **words)
 
 
 def share_evenly() -> None:

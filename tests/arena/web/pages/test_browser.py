@@ -11,51 +11,17 @@ import pytest
 
 from multiduel.arena import AdmitRater, Ask, Close, Done, Undo, Vote
 from multiduel.arena.domain.options import Option, make_content
-from tests.arena.web.pages.visiting import CHROMIUM, a_house
+from tests.arena.web.pages.visiting import CHROMIUM, PHONE, a_house, enter
 
 playwright = pytest.importorskip("playwright.sync_api", reason="browser tests need the package playwright")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="browser tests need chromium: apt-get install chromium")
 expect = playwright.expect
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
     with a_house(tmp_path_factory.mktemp("house")) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with playwright.sync_playwright() as running:
-        made = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield made
-        made.close()
-
-
-@pytest.fixture
-def browse(chromium):
-    """Makes pages; whatever a script complains about fails the test."""
-    contexts, complaints = [], []
-
-    def new(**words):
-        context = chromium.new_context(**words)
-        context.set_default_timeout(20_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        return page
-
-    yield new
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def enter(page, link):
-    page.goto(link)
-    page.locator("main button.main").click()
 
 
 def start(house, browse, options=3, *, words=None, **settings):
@@ -538,7 +504,18 @@ def test_axe_finds_nothing_serious_and_finds_what_is_broken(house, browse):
     owner.goto(house.link(arena))
     found["the way in"] = serious(owner)
     enter(owner, owner.url)
-    for rest in ("", "/board", "/options", "/raters", "/keys", f"/keys/rater/{rater}", "/votes", "/sheets", "/journal"):
+    for rest in (
+        "",
+        "/board",
+        "/options",
+        "/raters",
+        "/keys",
+        f"/keys/rater/{rater}",
+        "/notices",
+        "/votes",
+        "/sheets",
+        "/journal",
+    ):
         owner.goto(f"{house.url}/own/{arena}{rest}")
         found[f"owner{rest}"] = serious(owner)
     owner.emulate_media(color_scheme="dark")

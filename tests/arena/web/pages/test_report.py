@@ -161,7 +161,7 @@ def test_the_board_is_filtered_for_owners_only(call):
     part = visitor("GET", f"/own/{arena}/board?by=context%3D2").text
     answers = call.service.board(arena).answers
     assert "Only votes on this question" in part and f"of {answers}." in words_of(part) and "share one error of 5 %" in part
-    assert "98.75 % sure" in part and "q two" in part
+    assert "99.17 % sure" in part and "q two" in part
     live = visitor("GET", f"/own/{arena}/board?by=context%3D2&fragment=1").text
     assert "Only votes on this question" in live and "<html" not in live
     for wrong in ("context%3D3", "group%3D9", "x", "context%3D-1"):

@@ -6,7 +6,7 @@ import re
 import shutil
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,26 @@ from typing import Any
 import httpx
 
 from multiduel.arena import AdmitRater, Create, Open, Service, Settings, connect
+from multiduel.arena.domain.notices import Allowed
 from multiduel.arena.domain.options import Option, make_content
 from multiduel.arena.web.access import Access
 from multiduel.arena.web.app import make_app
+from multiduel.arena.web.notifier import Notifier
 from tests.arena.calling import Caller
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 NAMES = ("mild", "sharp", "bitter", "sweet", "salty")
 
 
 def texts(n: int) -> list[Option]:
     return [Option(NAMES[k], (make_content("text", f"This is answer number {k}."),)) for k in range(n)]
+
+
+def enter(page: Any, link: str) -> None:
+    """In a real browser: follow a link, and press its button."""
+    page.goto(link)
+    page.locator("main button.main").click()
 
 
 class Visitor:
@@ -59,12 +68,13 @@ class Visitor:
 class House:
     """A server on a free port of this machine, and how to furnish it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, notify: Iterable[str] = (), accounts: Any = None) -> None:
         import uvicorn
 
         self.service = Service(connect(str(folder / "arena.db")))
         self.access = Access(self.service.journal.secrets)
-        self.app = make_app(self.service)
+        self.notifier = Notifier(self.service, Allowed(notify))
+        self.app = make_app(self.service, notifier=self.notifier if notify else None, accounts=accounts)
         self.app_context = self.app.app.pages.state.app_context
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -106,8 +116,8 @@ class House:
 
 
 @contextmanager
-def a_house(folder: Path) -> Iterator[House]:
-    house = House(folder)
+def a_house(folder: Path, notify: Iterable[str] = (), accounts: Any = None) -> Iterator[House]:
+    house = House(folder, notify, accounts)
     try:
         yield house
     finally:

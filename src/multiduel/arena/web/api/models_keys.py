@@ -37,7 +37,7 @@ class KeyRowOut(BaseModel):
 class KeyChangeOut(BaseModel):
     at: str
     what: Literal["made", "rotated", "revoked"]
-    role: Role
+    role: Role | Literal["account"] = Field(description="An account is one that was invited as an owner, by its address.")
     name: str
     label: str
     by: str = Field(description="Role and name of a key, or 'command'.")

@@ -49,7 +49,7 @@ async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
     grant = grant_of(request)
     if not grant.joins(arena):
         raise Forbidden("This needs the key of an open link of this arena.")
-    rater, key = await admit_by_link(request, arena, body.label, body.request or uuid.uuid4().hex, grant.key)
+    rater, key = await admit_by_link(request, arena, body.label, body.request or uuid.uuid4().hex, grant.key or "")
     return JSONResponse({"rater": rater, "key": key}, 201)
 
 

@@ -14,9 +14,10 @@ PLAIN = {"opened": "Opened: tickets are given out.", "paused": "Paused: no new t
 
 
 class Names:
-    """What the ids in some events are called, taken from the state at one moment."""
+    """What the ids in some events are called, taken from the state at one moment. ``holders`` says who holds the actors' keys."""
 
-    def __init__(self, state: State, events: Iterable[Event]) -> None:
+    def __init__(self, state: State, events: Iterable[Event], holders: Mapping[str, str] | None = None) -> None:
+        self.holders = holders or {}
         self.options = {option.id: option.name for option in state.options}
         self.shown: dict[str, tuple[str, ...]] = {}
         self.holder: dict[str, str | None] = {}
@@ -42,7 +43,7 @@ def words(event: Event, names: Names) -> str:
     """What happened, who did it where the log says so, and whether the clock had been set back."""
     said = PLAIN[event.kind] if event.kind in PLAIN else str(_WORDS[event.kind](event.body, names))
     actor, back = event.body.get("actor"), went_back(event.body)
-    by = "" if actor is None else f" By {actor_words(actor, names.raters)}."
+    by = "" if actor is None else f" By {actor_words(actor, names.raters, names.holders)}."
     return f"{said}{by}" + (f" The clock had been set back by {span(back)}: the times before may be wrong." if back else "")
 
 

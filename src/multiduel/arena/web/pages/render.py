@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, Response
 from multiduel import __version__
 from multiduel.arena.domain.settings import Setting
 from multiduel.arena.files.batches import letter
+from multiduel.arena.web.context import app_context_of
 from multiduel.arena.web.sessions import token_of
 
 POLICY = (
@@ -99,8 +100,10 @@ def fragment(template: str, words: Mapping[str, Any]) -> str:
 
 
 def page(request: Request, template: str, *, status: int = 200, **words: Any) -> Response:
-    """The whole page; ``token`` and ``demo`` are known in every template."""
-    known = {"token": token_of(request), "demo": getattr(request.app.state, "demo", None), "path": request.url.path}
+    """The whole page; ``token``, ``demo`` and ``accounts`` (may people sign in with accounts?) are known in every template."""
+    state = request.app.state
+    known = {"token": token_of(request), "demo": getattr(state, "demo", None), "path": request.url.path}
+    known["accounts"] = app_context_of(request).accounts is not None
     return HTMLResponse(fragment(template, known | words), status, headers=HEADERS)
 
 

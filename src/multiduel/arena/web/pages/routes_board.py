@@ -28,6 +28,7 @@ EVERY, LONGEST = 1.0, 300.0  # seconds: between looks, and of a stream, after wh
 MOST_STREAMS = 200
 WHOM = {"answer": "these raters", "rater": "people like these raters", "case": "questions like these"}
 KIND = {"winner": "Winner", "cycle": "No overall winner (cycle)", "narrowed": "No winner yet", "open": "No winner yet"}
+RESULT = {"all": "All votes", "people": "Votes of people (the result)", "judges": "Votes of judges (the result)"}
 ASKED = {"rank": "which is better", "best": "which is best", "worst": "which is worst"}
 
 
@@ -125,9 +126,14 @@ class Filter:
     def address(self, one: Slice) -> str:
         return f"{one.kind}={one.place + 1}"
 
+    def whole(self, deciders: str) -> str:
+        """What the whole board counts, in the form's words."""
+        apart = any(one.kind == "kind" for one in self.slices)
+        return RESULT[deciders] if apart else RESULT["all"]
+
 
 def _filter(app_context: AppContext, arena: str, asked: Mapping[str, str]) -> Filter:
-    """By ``?by=context=2`` or ``?by=group=1``, as the form sends it."""
+    """By ``?by=context=2``, ``?by=group=1`` or ``?by=kind=2``, as the form sends it."""
     slices = app_context.service.slices(arena)
     found = Filter(slices, None)
     wanted = asked.get("by", "")
@@ -140,7 +146,7 @@ def _filter(app_context: AppContext, arena: str, asked: Mapping[str, str]) -> Fi
 def _sliced_words(app_context: AppContext, arena: str, chosen: Slice) -> dict[str, Any]:
     board = app_context.service.sliced_board(arena, chosen)
     with app_context.service.look(arena) as state:
-        times = [at for at, ticket in vote_moments(state) if chosen.holds(ticket)]
+        times = [at for at, ticket in vote_moments(state) if chosen.holds(ticket, state)]
     return board_words(board, times)
 
 

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from multiduel.arena.domain.errors import Forbidden
 from multiduel.arena.web.access import Grant, role_and_arena
 from multiduel.arena.web.context import address_of, app_context_of
-from multiduel.arena.web.joining import JOIN_REQUEST, admit_by_link
+from multiduel.arena.web.joining import BY_SIGN_IN, JOIN_REQUEST, admit_by_link
 from multiduel.arena.web.pages.invitation import invitation
 from multiduel.arena.web.pages.render import page
 from multiduel.arena.web.sessions import check_origin, form_of, remember
@@ -52,13 +52,15 @@ async def start(request: Request) -> Response:
         return RedirectResponse(f"/vote/{arena}", 303)
     app_context = app_context_of(request)
     try:
-        await app_context.keys.grant(key, address_of(request))
+        good = await app_context.keys.grant(key, address_of(request))
     except Forbidden:
         raise Forbidden(
             "This link does not work, or not any more. Please copy all of it, or ask whoever gave it to you."
         ) from None
     invited = await app_context.quick(arena, invitation, app_context, arena)
-    return page(request, "join.html", role=role, key=key, request_id=uuid.uuid4().hex, invited=invited)
+    by_account = role == "link" and (good.key or "").startswith(BY_SIGN_IN)
+    words = {"role": role, "key": key, "request_id": uuid.uuid4().hex, "invited": invited, "by_account": by_account}
+    return page(request, "join.html", **words)
 
 
 async def enter(request: Request) -> Response:
@@ -77,7 +79,7 @@ async def enter(request: Request) -> Response:
         if JOIN_REQUEST.fullmatch(asked) is None:
             raise BadInput("This form is out of date. Load the page again.")
         request.scope["grant"] = grant  # whose the new rater is
-        rater, key = await admit_by_link(request, grant.arena or "", label, asked, grant.key)
+        rater, key = await admit_by_link(request, grant.arena or "", label, asked, grant.key or "")
         grant = Grant("rater", grant.arena, rater, rater)
     response = RedirectResponse(HOME[grant.role].format(grant.arena), 303)
     remember(request, response, grant, key)

@@ -174,8 +174,9 @@ def find(app_context: AppContext, arena: str, kind: str, text: str, before: int)
         if not page:
             before = least
             break
+        holders = app_context.access.holders(arena, {str(event.body.get("actor")) for event in page})
         with app_context.service.look(arena) as state:
-            names = Names(state, page)
+            names = Names(state, page, holders)
         for event in page:
             before, looked = event.number, looked + 1
             said = words(event, names)

@@ -13,16 +13,25 @@ from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.errors import Conflict, NotFound
 from multiduel.arena.journal import Secret
 from multiduel.arena.web.access import Grant, key_label
+from multiduel.arena.web.account_rights import ROLE
 from multiduel.arena.web.context import AppContext, app_context_of, caller_of, grant_of
 from multiduel.arena.web.key_rules import change_rows, known_rater, revoke_key
 from multiduel.arena.web.pages.links import link_of
-from multiduel.arena.web.pages.render import page
+from multiduel.arena.web.pages.render import confirm_page, page
 from multiduel.arena.web.pages.routes_owner import owned, servers_only
 from multiduel.arena.web.sessions import checked_form, forget, remember
 from multiduel.inputs import BadInput
 
-ROLES = {"server": "Server", "owner": "Owner", "link": "Shared link", "rater": "Rater", "report": "Report link"}
+ROLES = {
+    "server": "Server",
+    "owner": "Owner",
+    "link": "Shared link",
+    "rater": "Rater",
+    "report": "Report link",
+    "account": "Account",
+}
 DONE = {"made": "made", "rotated": "replaced", "revoked": "revoked"}
+INVITED = {"made": "invited", "rotated": "signed in first", "revoked": "removed"}
 
 
 @dataclass(frozen=True)
@@ -60,11 +69,13 @@ async def keys_page(request: Request, *, problem: str = "") -> Response:
     whose = await _whose(request)
     access, arena, grant = whose.app_context.access, whose.arena, grant_of(request)
 
-    def listed() -> tuple[list[Secret], list[dict[str, Any]]]:
-        return access.keys(arena, ("owner", "link", "report") if arena else ("server",)), change_rows(access.changes(arena))
+    def listed() -> tuple[list[Secret], list[Secret], list[dict[str, Any]]]:
+        keys = access.keys(arena, ("owner", "link", "report") if arena else ("server",))
+        return keys, access.keys(arena, (ROLE,)) if arena else [], change_rows(access.changes(arena))
 
-    keys, changes = await whose.app_context.read(listed)
-    words = {"keys": keys, "changes": changes, "yours": _yours(grant, arena), "done": DONE, "problem": problem}
+    keys, invited, changes = await whose.app_context.read(listed)
+    words = {"keys": keys, "invited": invited, "changes": changes, "yours": _yours(grant, arena), "problem": problem}
+    words |= {"done": DONE, "done_to_account": INVITED}
     return whose.page(request, "keys.html", status=422 if problem else 200, here="keys", **words)
 
 
@@ -84,6 +95,34 @@ async def new(request: Request) -> Response:
     about = {"arena": whose.arena or None, "label": label, "by": caller_of(request)}
     key = await whose.app_context.read(whose.app_context.access.new_key, role, **about)
     return _shown(request, whose, f"{ROLES[role]}: {label}" if label else ROLES[role], key)
+
+
+async def invite(request: Request) -> Response:
+    """An owner by account: whoever signs in with this address."""
+    app_context, arena, _ = await owned(request)
+    fields = await checked_form(request)
+    if app_context.rights is None:
+        raise NotFound("Nobody signs in with an account here.")
+    try:
+        await app_context.quick(arena, app_context.rights.invite, arena, fields.get("mail", ""), by=caller_of(request))
+    except (BadInput, Conflict) as error:
+        return await keys_page(request, problem=str(error))
+    return RedirectResponse(f"/own/{arena}/keys", 303)
+
+
+async def remove_account(request: Request) -> Response:
+    app_context, arena, _ = await owned(request)
+    fields = await checked_form(request)
+    name, home = fields.get("name", ""), f"/own/{arena}/keys"
+    found = await app_context.quick(arena, app_context.access.keys_named, arena, ROLE, name)
+    if app_context.rights is None or not found:
+        raise NotFound("There is no such account in this arena.")
+    if fields.get("sure") != "1":
+        sentence = f"{found[0].label} owns this arena no more, and is signed out at once. You can invite the account again."
+        action, meant = f"{home[:-5]}/accounts/remove", {"name": name}
+        return confirm_page(request, "Remove this owner?", sentence, "Remove", action=action, back=home, fields=meant)
+    await app_context.quick(arena, app_context.rights.withdraw, arena, name, by=caller_of(request))
+    return RedirectResponse(home, 303)
 
 
 def _shown(request: Request, whose: Whose, words: str, key: str) -> Response:
@@ -174,6 +213,10 @@ async def revoke(request: Request) -> Response:
 
 
 ROUTES = [
+    Route("/own/{arena}/accounts", invite, methods=["POST"]),
+    Route("/own/{arena}/accounts/remove", remove_account, methods=["POST"]),
+]
+ROUTES += [
     route
     for room in ("/own/keys", "/own/{arena}/keys")
     for route in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import uuid
 
 from starlette.requests import Request
@@ -12,6 +13,7 @@ from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.errors import Conflict
 from multiduel.arena.files.exports import csv_lines
 from multiduel.arena.web.context import caller_of
+from multiduel.arena.web.joining import BY_SIGN_IN
 from multiduel.arena.web.pages.links import link_of
 from multiduel.arena.web.pages.render import confirm_page
 from multiduel.arena.web.pages.routes_owner import owned, owners_page
@@ -19,6 +21,7 @@ from multiduel.arena.web.sessions import checked_form
 from multiduel.inputs import BadInput
 
 MOST_AT_ONCE = 200
+TO_ALL = "Raters: give this link to everyone who may vote"
 
 
 async def raters_page(request: Request, *, problem: str = "") -> Response:
@@ -35,9 +38,13 @@ async def raters_page(request: Request, *, problem: str = "") -> Response:
 
 async def open_link(request: Request) -> Response:
     app_context, arena, info = await owned(request)
-    await checked_form(request)
-    key = await app_context.quick(arena, app_context.access.new_key, "link", arena=arena, by=caller_of(request))
-    links = [link_of(request, "Raters: give this link to everyone who may vote", key)]
+    by_account = (await checked_form(request)).get("accounts") == "1"
+    if by_account and app_context.accounts is None:
+        raise BadInput("Nobody signs in with an account here.")
+    words = {"label": "sign-in", "name": f"{BY_SIGN_IN}{secrets.token_hex(8)}"} if by_account else {}
+    key = await app_context.quick(arena, app_context.access.new_key, "link", arena=arena, by=caller_of(request), **words)
+    said = "Raters: whoever follows this link signs in, and is one rater" if by_account else TO_ALL
+    links = [link_of(request, said, key)]
     return owners_page(request, "links.html", info, "raters", links=links, fresh=False)
 
 

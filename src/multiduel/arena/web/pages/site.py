@@ -20,9 +20,11 @@ from multiduel.arena.web.pages import (
     routes_entry,
     routes_files,
     routes_keys,
+    routes_notices,
     routes_owner,
     routes_raters,
     routes_report,
+    routes_signin,
     routes_vote,
 )
 from multiduel.arena.web.pages.progress import Forecasts
@@ -30,7 +32,7 @@ from multiduel.arena.web.pages.render import page, static_file
 from multiduel.arena.web.whole_text import is_whole_address
 from multiduel.inputs import BadInput
 
-ROOMS = ("vote", "own", "k", "report", "static", "demo", "")  # first parts of the pages' paths
+ROOMS = ("vote", "own", "k", "report", "signin", "static", "demo", "")  # first parts of the pages' paths
 STATUS: dict[type[Exception], int] = {
     BadInput: 422,
     Conflict: 409,
@@ -77,7 +79,8 @@ def with_pages(api: Any, app_context: AppContext, *, demo: Any = None) -> Site:
     handlers: dict[Any, Any] = {kind: _refused for kind in STATUS}
     handlers |= {HTTPException: _not_found, Exception: _failed}
     routes = [Route("/static/{version}/{name}", static_file)]
-    for room in (routes_entry, routes_vote, routes_board, routes_report, routes_keys, routes_owner, routes_raters, routes_files):
+    rooms = (routes_entry, routes_signin, routes_vote, routes_board, routes_report, routes_keys, routes_owner, routes_raters)
+    for room in (*rooms, routes_notices, routes_files):
         routes += room.ROUTES
     if demo is not None:
         routes += demo.routes()
