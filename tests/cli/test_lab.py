@@ -62,7 +62,7 @@ def refused(*args: object) -> str:
 def test_run_writes_results_figure_and_summary(file, tmp_path):
     shown = good("run", file, "--out", tmp_path / "out", "--threads", "1")
     assert "Any two" in shown and "Wrote regret.png" in shown
-    assert shown.startswith("small: 1 contender, 4 parts: all to be played.\nRoughly ")
+    assert shown.startswith("small: 1 contender, 4 parts: all to be played.\nEstimated time: ")
     folder = tmp_path / "out" / "small"
     assert {path.name for path in folder.iterdir()} == FILES
     page = (folder / "summary.md").read_text()

@@ -166,8 +166,8 @@ def test_every_interval_of_a_mean_is_the_same(swept):
 
 def test_a_sweep_says_what_is_ahead_and_who_was_best(swept, monkeypatch):
     folder, said = swept
-    assert said.startswith("sizes: 2 experiments, 4 contenders, 8 parts: all to be played.\nRoughly ")
-    assert re.search(r"Roughly .* on 1 core, with drawing: a guess from a short trial\.", said)
+    assert said.startswith("sizes: 2 experiments, 4 contenders, 8 parts: all to be played.\nEstimated time: ")
+    assert re.search(r"Estimated time: ([3-9]|[1-9]\d) s on 1 core, with drawing, from a short trial\.", said)
     assert "Sizes: best" in said and "m = 3" in said and "a verdict needs 20 runs" in " ".join(said.split())
     out = folder / "out" / "sizes"
     names = {"regret.png", "regret.svg", "regret-narrow.svg", "summary.md", "summary.html", "summary.json"}
@@ -184,7 +184,7 @@ def test_a_sweep_says_what_is_ahead_and_who_was_best(swept, monkeypatch):
     drawn = []
     monkeypatch.setattr(regret_figures, "small_multiples", lambda *args, **options: drawn.append(len(args[0])))
     again = CliRunner().invoke(cli.app, ["run", str(folder / "sizes.toml"), "--out", str(folder / "out"), "--threads", "1"])
-    assert "8 parts: all are there.\n" in again.stdout and "Roughly" not in again.stdout
+    assert "8 parts: all are there.\n" in again.stdout and "Estimated" not in again.stdout
     assert sorted(drawn) == [1] * 6 + [2] * 3
 
 

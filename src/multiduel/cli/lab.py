@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from multiduel.lab.workload import Outlook
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-DRAWING = 1.5  # seconds to draw an experiment's figures and write its page, on one core
+FIRST_PAGE, NEXT_PAGE = 1.8, 0.8  # seconds to draw an experiment's figures and write its page, on one core
 
 Out = Annotated[Path, typer.Option(help="Folder of results; each experiment gets a folder in it.")]
 Data = Annotated[Path | None, typer.Option(help="Folder of data; MULTIDUEL_DATA by default.")]
@@ -103,16 +103,16 @@ def run(
 
 
 def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outlook) -> None:
-    """How many parts there are, and roughly how long they will take, before the first is played."""
+    """Say how many parts there are, and an estimate of the time, before the first is played."""
     screen = console()
     screen.print(f"{name}: {ahead}", markup=False, soft_wrap=True)
     if ahead.tasks:
         at_work = 1 if cluster else min(cores(threads, of="run"), len(ahead.tasks))
         where = "of work for one core" if cluster else f"on {at_work} core{'s' * (at_work > 1)}"
         pages = ahead.experiments + (ahead.experiments > 1)
-        seconds = max(1.0, ahead.seconds() / at_work + DRAWING * pages)
-        guess = f"Roughly {duration(seconds)} {where}, with drawing: a guess from a short trial."
-        screen.print(guess, markup=False, soft_wrap=True)
+        seconds = ahead.seconds() / at_work + FIRST_PAGE + NEXT_PAGE * (pages - 1)
+        said = f"Estimated time: {duration(seconds)} {where}, with drawing, from a short trial."
+        screen.print(said, markup=False, soft_wrap=True)
 
 
 @app.command()

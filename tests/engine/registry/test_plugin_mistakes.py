@@ -96,6 +96,15 @@ def test_every_helper_takes_the_stream_last():
     assert takes == helpers()
 
 
+def test_the_authors_reference_has_every_name_and_every_call_as_it_is():
+    page = (ROOT / "docs" / "kernels.md").read_text(encoding="utf-8")
+    for name in authoring.__all__:
+        assert re.search(rf"`[^`]*\b{name}\b[^`]*`", page), name
+        if inspect.isfunction(function := getattr(authoring, name)) or hasattr(function, "__wrapped__"):
+            order = ", ".join(inspect.signature(function).parameters)
+            assert name in ("kernel", "implement") or f"`{name}({order})`" in page, name
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

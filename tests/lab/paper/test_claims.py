@@ -213,8 +213,8 @@ def test_only_what_was_played_is_searched_and_never_generated_rankers():
 SETTINGS = {
     "the two-dueling algorithms on K = 48, linear": {
         "UCB in MultiSBM-Feedback, MultiSBM and Doubler": [
-            "our default", "a smaller bonus in UCB (alpha = 1)", "a smaller bonus in UCB (alpha = 0)",
-            "a smaller bonus in UCB (alpha = -1)",
+            "our default", "less exploration (UCB's alpha = 1)", "less exploration (UCB's alpha = 0)",
+            "less exploration (UCB's alpha = -1)",
         ],
         "LUCB in DoublerBAI": [
             "our default", "t^2 for t^4 in LUCB's confidence radius", interpretations.RADIUS, "LUCB's epsilon = 0.05",

@@ -26,15 +26,15 @@ multi-sparring                2201             1329              865            
 COMPARED = """
 less: below 1
     our defaults: multi-sbm-feedback / multi-sbm: two-dueling-a to -f
-    a smaller bonus in UCB (alpha = 1): multi-sbm-feedback-alpha-1 / multi-sbm-alpha-1: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 0): multi-sbm-feedback-alpha-0 / multi-sbm-alpha-0: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = -1): multi-sbm-feedback-alpha-minus-1 / multi-sbm-alpha-minus-1: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 1): multi-sbm-feedback-alpha-1 / multi-sbm-alpha-1: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 0): multi-sbm-feedback-alpha-0 / multi-sbm-alpha-0: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = -1): multi-sbm-feedback-alpha-minus-1 / multi-sbm-alpha-minus-1: two-dueling-a, two-dueling-c
     T = 10^7: multi-sbm-feedback / multi-sbm: long-10-7
 half: 0.4 to 0.6
     our defaults: multi-sbm-feedback / multi-sbm: two-dueling-a to -f
-    a smaller bonus in UCB (alpha = 1): multi-sbm-feedback-alpha-1 / multi-sbm-alpha-1: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 0): multi-sbm-feedback-alpha-0 / multi-sbm-alpha-0: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = -1): multi-sbm-feedback-alpha-minus-1 / multi-sbm-alpha-minus-1: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 1): multi-sbm-feedback-alpha-1 / multi-sbm-alpha-1: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 0): multi-sbm-feedback-alpha-0 / multi-sbm-alpha-0: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = -1): multi-sbm-feedback-alpha-minus-1 / multi-sbm-alpha-minus-1: two-dueling-a, two-dueling-c
     T = 10^7: multi-sbm-feedback / multi-sbm: long-10-7
 constant: 0.4 to 0.6
     our defaults: multi-sbm-feedback / multi-sbm: two-dueling-a to -f
@@ -42,11 +42,11 @@ constant: 0.4 to 0.6
     Theorem 2's coefficient: multi-sbm-feedback / multi-sbm: two-dueling-a to -f
 doubler: below 1
     our defaults: doubler-bai / doubler: two-dueling-a to -f
-    a smaller bonus in UCB (alpha = 1): doubler-bai / doubler-alpha-1: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 0): doubler-bai / doubler-alpha-0: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = -1): doubler-bai / doubler-alpha-minus-1: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 1): doubler-bai / doubler-alpha-1: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 0): doubler-bai / doubler-alpha-0: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = -1): doubler-bai / doubler-alpha-minus-1: two-dueling-a, two-dueling-c
     t^2 for t^4 in LUCB's confidence radius: doubler-bai-radius-t2 / doubler: two-dueling-a
-    a narrower confidence radius in LUCB (of delta alone): doubler-bai-radius-delta / doubler: two-dueling-a to -f
+    narrower intervals in DoublerBAI (LUCB's radius of delta alone): doubler-bai-radius-delta / doubler: two-dueling-a to -f
     LUCB's epsilon = 0.05: doubler-bai-epsilon-0-05 / doubler: two-dueling-a
     LUCB's epsilon = 0.1: doubler-bai-epsilon-0-1 / doubler: two-dueling-a
     the last arm found kept until there is another: doubler-bai-keep-last / doubler: two-dueling-a
@@ -59,18 +59,18 @@ sbm-baselines: below 1
     our defaults: multi-sbm-feedback / btm: two-dueling-a to -f
     our defaults: multi-sbm-feedback / savage: two-dueling-a to -f
     our defaults: multi-sbm-feedback / scb: two-dueling-a to -f
-    a smaller bonus in UCB (alpha = 1): multi-sbm-feedback-alpha-1 / if2: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 1): multi-sbm-feedback-alpha-1 / btm: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 1): multi-sbm-feedback-alpha-1 / savage: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 1): multi-sbm-feedback-alpha-1 / scb: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 0): multi-sbm-feedback-alpha-0 / if2: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 0): multi-sbm-feedback-alpha-0 / btm: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 0): multi-sbm-feedback-alpha-0 / savage: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = 0): multi-sbm-feedback-alpha-0 / scb: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = -1): multi-sbm-feedback-alpha-minus-1 / if2: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = -1): multi-sbm-feedback-alpha-minus-1 / btm: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = -1): multi-sbm-feedback-alpha-minus-1 / savage: two-dueling-a, two-dueling-c
-    a smaller bonus in UCB (alpha = -1): multi-sbm-feedback-alpha-minus-1 / scb: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 1): multi-sbm-feedback-alpha-1 / if2: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 1): multi-sbm-feedback-alpha-1 / btm: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 1): multi-sbm-feedback-alpha-1 / savage: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 1): multi-sbm-feedback-alpha-1 / scb: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 0): multi-sbm-feedback-alpha-0 / if2: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 0): multi-sbm-feedback-alpha-0 / btm: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 0): multi-sbm-feedback-alpha-0 / savage: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = 0): multi-sbm-feedback-alpha-0 / scb: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = -1): multi-sbm-feedback-alpha-minus-1 / if2: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = -1): multi-sbm-feedback-alpha-minus-1 / btm: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = -1): multi-sbm-feedback-alpha-minus-1 / savage: two-dueling-a, two-dueling-c
+    less exploration (UCB's alpha = -1): multi-sbm-feedback-alpha-minus-1 / scb: two-dueling-a, two-dueling-c
     BTM's constant 1.44: multi-sbm-feedback / btm-constant-1-44: two-dueling-a, two-dueling-c
     BTM's constant of 3 (as in its paper): multi-sbm-feedback / btm-constant-3: two-dueling-a to -f
     IF1 for IF: multi-sbm-feedback / if1: two-dueling-a to -f
@@ -85,10 +85,10 @@ doubler-bai-baselines: below 1
     t^2 for t^4 in LUCB's confidence radius: doubler-bai-radius-t2 / btm: two-dueling-a
     t^2 for t^4 in LUCB's confidence radius: doubler-bai-radius-t2 / savage: two-dueling-a
     t^2 for t^4 in LUCB's confidence radius: doubler-bai-radius-t2 / scb: two-dueling-a
-    a narrower confidence radius in LUCB (of delta alone): doubler-bai-radius-delta / if2: two-dueling-a to -f
-    a narrower confidence radius in LUCB (of delta alone): doubler-bai-radius-delta / btm: two-dueling-a to -f
-    a narrower confidence radius in LUCB (of delta alone): doubler-bai-radius-delta / savage: two-dueling-a to -f
-    a narrower confidence radius in LUCB (of delta alone): doubler-bai-radius-delta / scb: two-dueling-a to -f
+    narrower intervals in DoublerBAI (LUCB's radius of delta alone): doubler-bai-radius-delta / if2: two-dueling-a to -f
+    narrower intervals in DoublerBAI (LUCB's radius of delta alone): doubler-bai-radius-delta / btm: two-dueling-a to -f
+    narrower intervals in DoublerBAI (LUCB's radius of delta alone): doubler-bai-radius-delta / savage: two-dueling-a to -f
+    narrower intervals in DoublerBAI (LUCB's radius of delta alone): doubler-bai-radius-delta / scb: two-dueling-a to -f
     LUCB's epsilon = 0.05: doubler-bai-epsilon-0-05 / if2: two-dueling-a
     LUCB's epsilon = 0.05: doubler-bai-epsilon-0-05 / btm: two-dueling-a
     LUCB's epsilon = 0.05: doubler-bai-epsilon-0-05 / savage: two-dueling-a

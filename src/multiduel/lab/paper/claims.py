@@ -89,15 +89,15 @@ def judge(panels: Panels) -> list[Claim]:
                "Ratio of sample variances of regret at the end, not paired; below 1.", *multi, rivals, statistic=variance),
         claim(
             "slate-size",
-            "MultiRUCB improves as m grows.",
+            "MultiRUCB improves as m, the number of arms compared at once, grows.",
             "Ratio of mean regrets at the end, larger m over smaller m; below 1.",
             [*_sizes(panels), *_other_sizes(panels)],
         ),
         claim(
             "theorem-1",
-            "Theorem 1: DoublerBAI's regret is O(H ln T) + O((H ln H)^b).",
-            "Mean regret over the bound; below 1. The paper has no constants: those of its appendix, with LUCB's measured. To "
-            "T = 10^9: growth per ln T over the coefficient of ln T; below 1.",
+            "Theorem 1: DoublerBAI's regret is within its bound of order ln T.",
+            "Mean regret over the bound O(H ln T) + O((H ln H)^b); below 1. The paper has no constants: those of its appendix, "
+            "with LUCB's measured. To T = 10^9: growth per ln T over the coefficient of ln T; below 1.",
             [
                 *_bounds(panels, bai, TWO, _theorem1),
                 *_bounds(panels, bai, ("theory-doubler-bai",), _theorem1, "T = 10^9"),
@@ -120,7 +120,7 @@ def judge(panels: Panels) -> list[Claim]:
         ),
         claim(
             "theorem-3",
-            "Theorem 3: MultiRUCB's regret, alpha > 1, is within its bound.",
+            "Theorem 3: MultiRUCB's regret is within its bound (for its parameter alpha above 1).",
             "Mean regret with alpha = 1.01 over the bound; below 1. To T = 10^12: growth per ln T over the coefficient of ln T.",
             [
                 *_bounds(panels, RUCB_1, MULTI_VARIED, _theorem3),

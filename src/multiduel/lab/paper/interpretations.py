@@ -39,11 +39,11 @@ def _one(policy: str, **params: Any) -> dict[str, Choice]:
 
 
 BTM_AS_IN_ITS_PAPER = "BTM's constant of 3 (as in its paper)"
-RADIUS = "a narrower confidence radius in LUCB (of delta alone)"
+RADIUS = "narrower intervals in DoublerBAI (LUCB's radius of delta alone)"
 TWO_INTERPRETATIONS = (
-    Interpretation("a smaller bonus in UCB (alpha = 1)", _alpha(1.0)),
-    Interpretation("a smaller bonus in UCB (alpha = 0)", _alpha(0.0)),
-    Interpretation("a smaller bonus in UCB (alpha = -1)", _alpha(-1.0)),
+    Interpretation("less exploration (UCB's alpha = 1)", _alpha(1.0)),
+    Interpretation("less exploration (UCB's alpha = 0)", _alpha(0.0)),
+    Interpretation("less exploration (UCB's alpha = -1)", _alpha(-1.0)),
     Interpretation("t^2 for t^4 in LUCB's confidence radius", _one("doubler-bai", radius="t2")),
     Interpretation(RADIUS, _one("doubler-bai", radius="delta")),
     Interpretation("LUCB's epsilon = 0.05", _one("doubler-bai", epsilon=0.05)),
@@ -75,7 +75,8 @@ TWO_JOINT = Interpretation(
     f"{RADIUS} and {BTM_AS_IN_ITS_PAPER}, together", _one("doubler-bai", radius="delta") | _one("btm", constant=3.0), joint=True
 )
 MULTI_JOINT = Interpretation(
-    "IndSelfSparring's learning rate eta = 0.1, MDB's alpha = 1.01 and MultiSparring's credit by pairs with coins, together",
+    "other settings of MultiRUCB's rivals (IndSelfSparring's eta = 0.1, MDB's alpha = 1.01, MultiSparring's credit by pairs with "
+    "coins)",
     _one("ind-self-sparring", eta=0.1) | _one("mdb", alpha=1.01) | _one("multi-sparring", credit="pairs", duplicates="coin"),
     joint=True,
 )

@@ -154,8 +154,9 @@ def _answer(claims: Sequence[Claim], shown: Sequence[Panel], searches: Sequence[
         blocks.append(Text(f"{words}: it says nothing about the paper's claims, which are about T = 1,000,000."))
     right = [claim.statement.rstrip(".") for claim in claims if claim.verdict == REPRODUCES]
     said = (
-        f"We played all of its experiments anew: T = {power_of_ten(first.horizon)} rounds, {_runs(shown)}. What the paper does "
-        "not state is at our default, and was varied. "
+        f"We played all of its experiments anew: T = {power_of_ten(first.horizon)} rounds, {_runs(shown)} on each problem of its "
+        "two figures, whose panels are lettered (a), (b) and so on. Where the paper does not state a setting, we chose one, our "
+        "default, and also tried others, which we call interpretations. "
     )
     if right:
         said += f"What reproduces: {'; '.join(right)}. "
@@ -170,7 +171,7 @@ def _count(number: int, one: str, several: str) -> str:
 def _runs(shown: Sequence[Panel]) -> str:
     fewest = min(line.result.runs for panel in shown for line in panel.lines)
     most = shown[0].experiment.runs
-    return f"{most} runs of every algorithm in every panel" if fewest == most else f"{fewest} to {most} runs"
+    return f"{most} runs of every algorithm" if fewest == most else f"{fewest} to {most} runs"
 
 
 def _with_joint(claims: Sequence[Claim], searches: Sequence[joint.Search]) -> str:
@@ -185,7 +186,7 @@ def _with_joint(claims: Sequence[Claim], searches: Sequence[joint.Search]) -> st
         if search.drawn is not None:
             sentences.append(
                 f"With {TWO_JOINT.words}, {len(search.drawn.agree)} of the paper's {search.statements} comparisons between "
-                f"two-dueling algorithms come out as published on its first panel, in place of {len(search.default.agree)}."
+                f"two-dueling algorithms come out as published in panel (a), instead of {len(search.default.agree)}."
             )
     return " ".join(sentences)
 
@@ -205,10 +206,9 @@ def _terms(shown: Sequence[Panel]) -> list[Block]:
     if any(generated(panel.experiment) for panel in shown):
         blocks.append(
             Text(
-                f"**The panels on rankers do not use MSLR**, whose data was not at hand, but {GENERATED}: a made-up corpus, "
-                "simulated clicks on interleaved lists, a totally ordered part of the matrix they give. They count towards no "
-                "outcome, and interpretations are not played on them. `--mslr FILE...` takes the public files, `--data DIR` "
-                "matrices."
+                "**The paper's real data, MSLR (search rankers compared by clicks), was not at hand.** Rankers of a made-up "
+                f"corpus, with simulated clicks, are played in their place ({GENERATED}). They count towards no outcome, and "
+                "interpretations are not played on them. `--mslr FILE...` takes the public files, `--data DIR` matrices."
             )
         )
     return blocks
