@@ -131,8 +131,12 @@ def public(played):
 
 
 def answer(judged):
-    """What the reader came for, in a sentence a claim."""
-    return "\n".join(f"- {each.statement} **{each.verdict[0].upper()}{each.verdict[1:]}**. {each.why}" for each in judged)
+    """What the reader came for, in a line a claim."""
+    lines = []
+    for number, each in enumerate(judged, 1):
+        further = "".join(f" {words[0].upper()}{words[1:]}: {it.line}." for words, it in each.further.items())
+        lines.append(f"{number}. {each.statement} **{each.line[0].upper()}{each.line[1:]}.**{further}")
+    return "\n".join(lines)
 
 
 def claims(judged):

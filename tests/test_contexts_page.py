@@ -26,10 +26,6 @@ def test_the_page_is_made_from_what_was_measured(tmp_path, monkeypatch):
     sys.modules.pop("rcdp_public", None)
 
 
-def grid_place(row):
-    return row["dimension"], row["n_arms"]
-
-
 def test_the_public_panels_are_what_this_code_plays(monkeypatch):
     """The first runs of a cheap contender in both panels; runs are the same however many there are."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
@@ -66,13 +62,12 @@ def test_what_the_page_says_in_words_holds_of_its_numbers():
         errors = [math.hypot(*pair) for pair in zip(ours["error"], plain["error"], strict=True)]
         assert all(abs(a - b) < 3.0 * e for a, b, e in zip(ours["mean"], plain["mean"], errors, strict=True))
     assert len(STORE["numpy"]["rows"]) == 9 and all(row["ours"]["runs"] >= 100 for row in STORE["numpy"]["rows"])
+    best = {(r["dimension"], r["n_arms"]): r["mean"][-1] for r in STORE["grid"]["rows"] if r["policy"] == "max-pair-ucb"}
     for row in STORE["grid"]["rows"]:
-        if row["policy"] in ("colstim", "max-in-p"):
-            alike = {
-                (r["policy"], r["slate_size"]): r["mean"][-1] for r in STORE["grid"]["rows"] if grid_place(r) == grid_place(row)
-            }
-            assert (
-                alike["linear-self-sparring", 4] < alike["max-pair-ucb", 2] * 1.01 and alike["max-pair-ucb", 2] < row["mean"][-1]
-            )
+        pair, mean = best[row["dimension"], row["n_arms"]], row["mean"][-1]
+        if row["slate_size"] == 2:
+            assert mean >= pair, row
+        elif row["dimension"] >= 10:
+            assert mean < 0.9 * pair, row
     lies = {(row["false"], row["policy"], row["prepared"]): row["mean"][-1] for row in STORE["lies"]["rows"]}
     assert lies[0, "rcdb", 100.0] > lies[0, "max-pair-ucb", 0.0] and lies[300, "rcdb", 100.0] < lies[300, "max-pair-ucb", 0.0]
