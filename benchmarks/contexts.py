@@ -1,7 +1,7 @@
 """Measure the linear policies on problems whose rounds differ, and write docs/contexts.md.
 
     python benchmarks/contexts.py            all parts that benchmarks/contexts.json lacks, then the page
-    python benchmarks/contexts.py grid       one part anew: grid, numpy, estimators, slates, public, lies
+    python benchmarks/contexts.py grid       one part anew: grid, numpy, estimators, slates, lies, late
     python benchmarks/contexts.py page       the page alone
 
 Times are CPU time of one thread, all in one process, so that ratios compare what ran under the same load.
@@ -115,40 +115,6 @@ def slates():
     return rows
 
 
-THEIRS = {"width": 0.5, "cut": 5.0, "coupled": False, "alone": False}  # CoLSTIM as public code has it
-
-
-def public_instance(k):
-    rng = np.random.default_rng(700 + k)
-    items = rng.uniform(-math.pi, math.pi, size=(10_000, 10))
-    return items, 0.1 * rng.normal(size=10)
-
-
-def public():
-    """The linear instance of rcdp-public: rows uniform in [-pi, pi]^10, theta ~ 0.1 Normal, 10 arms, 2,000 rounds."""
-    rows = []
-    contenders = [
-        ("colstim", "their CoLSTIM, their step", {**THEIRS, "estimator": "gram"}),
-        ("colstim", "their CoLSTIM, exact estimate", {**THEIRS, "estimator": "exact"}),
-        ("colstim", "their CoLSTIM, online step", THEIRS),
-        ("colstim", "CoLSTIM", {}),
-        ("max-pair-ucb", "MaxPairUCB, their step", {"estimator": "gram"}),
-        ("max-pair-ucb", "MaxPairUCB, exact estimate", {"estimator": "exact"}),
-        ("max-pair-ucb", "MaxPairUCB", {}),
-        ("linear-self-sparring", "LinearSelfSparring, m = 2", {"answers": "coins"}),
-        ("linear-self-sparring", "LinearSelfSparring, m = 4", {"slate_size": 4, "answers": "coins"}),
-    ]
-    problems = [md.contexts(items, n_arms=10, theta=theta) for items, theta in map(public_instance, range(40))]
-    for name, label, words in contenders:
-        runs = [measure(name, problem, horizon=2000, runs=1, marks=[200, 1000, 2000], **words)["mean"] for problem in problems]
-        table = np.array(runs)
-        error = table.std(axis=0, ddof=1) / math.sqrt(len(runs))
-        means = table.mean(axis=0).tolist()
-        rows.append({"policy": name, "label": label, "thetas": len(runs), "mean": means, "error": error.tolist()})
-        print(rows[-1], flush=True)
-    return rows
-
-
 def lies():
     """The first 300 answers turned round: MaxPairUCB, and RCDB prepared for so many."""
     rows = []
@@ -161,7 +127,19 @@ def lies():
     return rows
 
 
-PARTS = {"grid": grid, "numpy": numpy, "estimators": estimators, "slates": slates, "public": public, "lies": lies}
+def late():
+    """Answers that are late by a geometric number of rounds."""
+    rows = []
+    for mean in (0, 50, 500):
+        problem = md.random_contexts(10, dimension=5, seed=1)
+        for name in ("max-pair-ucb", "colstim", "linear-self-sparring"):
+            found = measure(name, problem, horizon=10_000, runs=20, delay=f"geometric:{mean}" if mean else 0)
+            rows.append({"delay": mean, "policy": name, "horizon": 10_000, **found})
+            print(rows[-1], flush=True)
+    return rows
+
+
+PARTS = {"grid": grid, "numpy": numpy, "estimators": estimators, "slates": slates, "lies": lies, "late": late}
 
 
 def main() -> None:

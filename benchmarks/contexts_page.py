@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import statistics
+
+import rcdp_public  # beside this file
 
 NAMES = {"linear-self-sparring": "LinearSelfSparring", "colstim": "CoLSTIM", "max-pair-ucb": "MaxPairUCB", "max-in-p": "MaxInP"}
 
@@ -12,9 +16,11 @@ def write(store, template, path):
     for name, make in {"grid": grid, "speed": speed, "numpy": numpy, "estimators": estimators, "slates": slates}.items():
         of = {"speed": "grid"}.get(name, name)
         text = text.replace(f"@@{name}@@", make(store[of]["rows"]))
-    text = text.replace("@@public@@", public(store["public"]["rows"], store["their_code"]["rows"])).replace(
-        "@@lies@@", lies(store["lies"]["rows"])
-    )
+    text = text.replace("@@lies@@", lies(store["lies"]["rows"])).replace("@@late@@", late(store["late"]["rows"]))
+    played = json.loads(rcdp_public.STORE.read_text(encoding="utf-8"))
+    judged = rcdp_public.claims(played)
+    for name, made in {"public": public(played), "public_answer": answer(judged), "public_claims": claims(judged)}.items():
+        text = text.replace(f"@@{name}@@", made)
     path.write_text(text, encoding="utf-8")
 
 
@@ -108,17 +114,38 @@ def slates(rows):
     return table(heading, lines)
 
 
-def outcome(row, theirs):
-    """What their code gave, and whether ours agrees with it: within three standard errors of the difference."""
-    if theirs is None:
-        return ["", "", ""]
-    return [found(theirs), f"{z(row, theirs):+.1f}", "reproduces" if abs(z(row, theirs)) < 3.0 else "does not reproduce"]
+def finals(runs):
+    error = statistics.stdev(runs) / math.sqrt(len(runs))
+    return f"{statistics.fmean(runs):,.0f} ±{1.96 * error:,.0f}"
 
 
-def public(rows, theirs):
-    by_label = {row["label"]: row for row in theirs}
-    heading = ["policy", "regret", "their code's regret", "standard errors apart", "outcome"]
-    return table(heading, [[row["label"], found(row), *outcome(row, by_label.get(row["label"]))] for row in rows])
+def public(played):
+    """Ours and theirs, in both panels."""
+    names = {contender.id: contender.label for contender in rcdp_public.panel(rcdp_public.PANELS[0]).contenders}
+    names["rcdp-ucb"] = "RCDP-UCB"
+    lines = []
+    for id, name in names.items():
+        runs = [played[whose][panel].get(id) for panel in rcdp_public.PANELS for whose in ("ours", "theirs")]
+        lines.append([name, *(finals(each) if each else "" for each in runs)])
+    return table(["policy", "prompt: ours", "prompt: their code", "late: ours", "late: their code"], lines)
+
+
+def answer(judged):
+    """What the reader came for, in a line a claim."""
+    lines = []
+    for number, each in enumerate(judged, 1):
+        further = "".join(f" {words[0].upper()}{words[1:]}: {it.line}." for words, it in each.further.items())
+        lines.append(f"{number}. {each.statement} **{each.line[0].upper()}{each.line[1:]}.**{further}")
+    return "\n".join(lines)
+
+
+def claims(judged):
+    lines = []
+    for number, each in enumerate(judged, 1):
+        for c in each.comparisons:
+            said = f"{c.value:.2f} ({c.low:.2f} to {c.high:.2f})"
+            lines.append([f"{number}{', further' if c.further else ''}", c.where, c.what, said, c.wanted, c.outcome])
+    return table(["claim", "panel", "ratio of mean regrets", "measured", "wanted", "outcome"], lines, 3)
 
 
 def lies(rows):
@@ -129,3 +156,12 @@ def lies(rows):
         at = {(row["policy"], row["prepared"]): row for row in rows if row["false"] == false}
         lines.append([f"{false:,}", *(found(at[kind]) for kind in kinds)])
     return table(["false answers", *names], lines)
+
+
+def late(rows):
+    names = list(dict.fromkeys(row["policy"] for row in rows))
+    lines = []
+    for delay in dict.fromkeys(row["delay"] for row in rows):
+        at = {row["policy"]: row for row in rows if row["delay"] == delay}
+        lines.append([f"{delay:,}", *(found(at[name]) for name in names)])
+    return table(["mean delay", *(NAMES[name] for name in names)], lines)

@@ -1,13 +1,13 @@
-"""Play the linear instance of rcdp-public here and with its own code, and judge what its README says as the paper's claims are judged.
+"""Play the linear instance of rcdp-public here and with its own code; judge its README as the paper's claims are judged.
 
     git clone https://github.com/youngmin0oh/rcdp-public FOLDER       commit 3ed73c6 was measured
     python benchmarks/rcdp_public.py FOLDER
 
 The panels are rcdp-public.toml and rcdp-public-late.toml; regret of every run goes to rcdp_public.json. Their code is given
 the theta of the panel; its features, coins and delays are its own. No answers are falsified.
-Their code imports PyTorch for a network that the linear instance does not use: a stand-in is enough. It gives the estimate over all
-answers (the full MLE) to its own method, and one gradient step to the baselines. "mle" gives that estimate to a baseline too. It is
-solved for here, by Newton's method with halved steps: the code's own solver overflows on answers that all count in full.
+Their code imports PyTorch for a network that the linear instance does not use: a stand-in is enough. It gives the estimate over
+all answers (the full MLE) to its own method, and one gradient step to the baselines. "mle" gives that estimate to a baseline too.
+It is solved for here, by Newton's method with halved steps: the code's own solver overflows on answers that all count in full.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ STORE = HERE / "rcdp_public.json"
 PANELS = ("rcdp-public", "rcdp-public-late")
 BASELINES = {"colstim": "CoLSTIM", "max-pair-ucb": "MaxPairUCB"}
 BELOW, SAME = (-math.inf, 1.0), (0.8, 1.25)
+
+
+def panel(name: str) -> experiment.Experiment:
+    return experiment.load(HERE / f"{name}.toml")
 
 
 def stand_in() -> None:
@@ -94,9 +98,9 @@ def play_theirs(folder: str) -> dict[str, dict[str, list[float]]]:
 
     found = {}
     for name in PANELS:
-        panel = experiment.load(HERE / f"{name}.toml")
-        instance, mean = problem.resolve(panel.problem), read_delay(panel.delay).mean
-        d, K, T = instance.dimension, instance.n_arms, panel.horizon
+        played = panel(name)
+        instance, mean = problem.resolve(played.problem), read_delay(played.delay).mean
+        d, K, T = instance.dimension, instance.n_arms, played.horizon
         theta = np.linalg.lstsq(instance.rows, instance.utilities, rcond=None)[0]
         makers = {
             "colstim-step": lambda d=d: theirs.ColSTIMLearner(d, alpha=0.5),
@@ -110,7 +114,7 @@ def play_theirs(folder: str) -> dict[str, dict[str, list[float]]]:
         found[name] = {}
         for id, make in makers.items():
             finals = []
-            for run in range(panel.runs):
+            for run in range(played.runs):
                 np.random.seed(run)
                 env = theirs.ContextualDuelingBanditEnv(d=d, e=0, k=K, delay_model=theirs.StochasticGeometricDelay(mean))
                 env.theta_star, env.get_true_post_context = theta, lambda X: np.zeros((len(X), 0))
@@ -125,8 +129,8 @@ def play_ours() -> dict[str, dict[str, list[float]]]:
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in PANELS:
-            panel = runner.run(experiment.load(HERE / f"{name}.toml"), pathlib.Path(folder) / name)
-            found[name] = {line.contender.id: np.round(line.final, 2).tolist() for line in panel.lines}
+            lines = runner.run(panel(name), pathlib.Path(folder) / name).lines
+            found[name] = {line.contender.id: np.round(line.final, 2).tolist() for line in lines}
             print(name, {id: np.mean(finals) for id, finals in found[name].items()}, flush=True)
     return found
 
@@ -135,28 +139,33 @@ def claims(store) -> list[Claim]:
     """What is claimed of the instance, judged by ``lab.paper.verdicts``."""
     ours, theirs = store["ours"], store["theirs"]
 
-    def compared(panel, what, a, b, wanted, **words):
-        where = experiment.load(HERE / f"{panel}.toml").short
-        topic = Topic(panel=panel, pair=what, where=where, short=where, what=what, **words)
+    def compared(name, what, a, b, wanted, **words):
+        where = panel(name).short
+        topic = Topic(panel=name, pair=what, where=where, short=where, what=what, **words)
         return comparison(topic, ratio(np.array(a), np.array(b), paired=False), wanted)
 
     same, estimates, best = [], [], []
-    for panel in PANELS:
-        mine, its = ours[panel], theirs[panel]
+    for name in PANELS:
+        mine, its = ours[name], theirs[name]
         for id, title in BASELINES.items():
             for estimator, words in (("step", "their step"), ("mle", "full MLE")):
                 key = f"{id}-{estimator}"
-                same.append(compared(panel, f"{title}, {words}: ours / theirs", mine[key], its[key], SAME))
+                same.append(compared(name, f"{title}, {words}: ours / theirs", mine[key], its[key], SAME))
                 further = "" if estimator == "step" else "with the full MLE for the baselines too"
-                best.append(compared(panel, f"RCDP-UCB / {title}, {words}", its["rcdp-ucb"], its[key], BELOW, further=further))
+                best.append(compared(name, f"RCDP-UCB / {title}, {words}", its["rcdp-ucb"], its[key], BELOW, further=further))
             for whose, runs in (("their code", its), ("ours", mine)):
                 what = f"{title}, full MLE / their step, {whose}"
-                estimates.append(compared(panel, what, runs[f"{id}-mle"], runs[f"{id}-step"], BELOW))
+                estimates.append(compared(name, what, runs[f"{id}-mle"], runs[f"{id}-step"], BELOW))
     end = "Ratio of mean regrets at the end"
     return [
-        claim("same", "Our baselines are theirs.", f"{end}, ours over their code's; {SAME[0]} to {SAME[1]}.", same),
-        claim("estimate", "The full MLE improves the baselines.", f"{end}; below 1.", estimates),
-        claim("best", "RCDP-UCB has the lowest regret (their README).", f"{end}, all of their code; below 1.", best),
+        claim(
+            "same",
+            "Our CoLSTIM and MaxPairUCB have their regret.",
+            f"{end}, ours over their code's; {SAME[0]} to {SAME[1]}.",
+            same,
+        ),
+        claim("estimate", "The full MLE lowers the regret of both.", f"{end}; below 1.", estimates),
+        claim("best", "RCDP-UCB has less regret than both, as their README says.", f"{end}, all of their code; below 1.", best),
     ]
 
 

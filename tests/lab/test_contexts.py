@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from multiduel import BadInput
 from multiduel.cli import app
+from multiduel.engine.simulation.contexts import random_contexts
 from multiduel.lab import problem as tables
 from multiduel.lab import results, runner
 from multiduel.lab.experiment import from_json
@@ -96,3 +97,11 @@ def test_the_command_takes_contexts_and_says_where_dimension_belongs():
     ):
         refused = CliRunner().invoke(app, ["simulate", "colstim", "--horizon", "50", *wrong])
         assert refused.exit_code == 2 and words in refused.output
+
+
+def test_false_answers_of_a_file_are_those_of_python():
+    table = {"kind": "contexts", "arms": 4, "dimension": 2, "items": 30, "false_answers": 7}
+    made = tables.resolve(tables.check(table))
+    assert made.to_json() == random_contexts(4, dimension=2, items=30).corrupted(7).to_json()
+    with pytest.raises(BadInput, match=r"'false_answers' of 'problem' must be a whole number of at least 0. Got -1."):
+        tables.check(table | {"false_answers": -1})

@@ -18,7 +18,7 @@ AnyProblem = Problem | contexts.ContextProblem
 # What each kind of problem may be told besides its kind.
 KINDS: dict[str, tuple[str, ...]] = {
     **{name: ("arms", *family.options) for name, family in problems.CATALOGUE.items()},
-    contexts.NAME: ("arms", "dimension", "items", "scale", "law", "seed", "link", "answers"),
+    contexts.NAME: ("arms", "dimension", "items", "scale", "law", "seed", "link", "answers", "false_answers"),
     "csv": ("file",),  # beside the experiment
     "data": ("file", "arms"),  # in the folder of data
     "given": ("source",),  # handed to the runner by who calls it; ``source`` says what made it
@@ -39,6 +39,7 @@ def check(table: Any) -> dict[str, Any]:
         ("seed", 0, MOST_SEED),
         ("dimension", 1, contexts.MOST_DIMENSION),
         ("items", 1, contexts.MOST_NUMBERS),
+        ("false_answers", 0, contexts.MOST_ROUNDS),
     )
     for key, least, most in sizes:
         if key in problem:
@@ -68,7 +69,9 @@ def resolve(table: Mapping[str, Any], data: Path | None = None) -> AnyProblem:
     if kind == "given":
         raise BadInput(f"A problem of kind 'given' must be handed over by who runs it. Its source: {options['source']}.")
     if kind == contexts.NAME:
-        return contexts.random_contexts(options.pop("arms", 10), **options)
+        false = options.pop("false_answers", 0)
+        problem = contexts.random_contexts(options.pop("arms", 10), **options)
+        return problem.corrupted(false) if false else problem
     if kind == "csv":
         return problems.read_csv(options["file"])
     if kind == "data":

@@ -21,6 +21,7 @@ from multiduel.problems import Problem, parse
 
 MOST_NUMBERS = 100_000_000  # in a table of features
 MOST_DIMENSION = 1000
+MOST_ROUNDS = 1 << 62  # whose answers are false
 LINKS = ("logit", "linear")
 LAWS = ("normal", "uniform")
 BENCHMARKS = ("condorcet", "utility")
@@ -89,7 +90,7 @@ class ContextProblem:
         rounds
             How many.
         """
-        lies = whole("rounds", rounds, 0, 1 << 62, of="corrupted")
+        lies = whole("rounds", rounds, 0, MOST_ROUNDS, of="corrupted")
         return dataclasses.replace(self, lies=lies, label=f"{self.label}, {lies:,} false answers")
 
     def items_of(self, key: np.uint64, round: int) -> Ints:
