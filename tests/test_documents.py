@@ -186,6 +186,30 @@ def test_search_works_from_a_disk(site):
         browser.close()
 
 
+def test_leaderboard_is_sorted_by_a_click_on_a_head(site):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs chromium")
+    with sync_api.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_context(offline=True).new_page()
+        page.goto((site / "benchmark" / "leaderboard.html").as_uri())
+        table = page.locator(".sortable table").first
+        column = table.locator("th").all_inner_texts().index("ends wrong")
+
+        def shares() -> list[float]:
+            return [float(row.rstrip("%")) for row in table.locator(f"tbody td:nth-child({column + 1})").all_inner_texts()]
+
+        before = shares()
+        head = table.locator("th").nth(column)
+        head.click()
+        assert shares() == sorted(before) and head.get_attribute("aria-sort") == "ascending"
+        head.press("Enter")
+        assert shares() == sorted(before, reverse=True) and len(before) > 10
+        browser.close()
+
+
 @pytest.mark.parametrize("width", [1280, 800, 390])
 def test_pages_fit_their_screen(site, width):
     sync_api = pytest.importorskip("playwright.sync_api")
@@ -195,7 +219,7 @@ def test_pages_fit_their_screen(site, width):
     with sync_api.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark", offline=True).new_page()
-        for name in ("index.html", "verdicts.html", "policies/index.html", "reference/cli.html", "guides/which-ranker.html"):
-            page.goto((site / name).as_uri())
+        for name in ("index", "verdicts", "policies/index", "reference/cli", "benchmark/ties", "guides/which-ranker"):
+            page.goto((site / f"{name}.html").as_uri())
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
         browser.close()

@@ -35,7 +35,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _overall() -> str:
-    said = [line for line in leaderboard.summary() if line]
+    said = leaderboard.summary()
     lines = [
         "# Leaderboard",
         "",

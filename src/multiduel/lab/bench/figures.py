@@ -16,6 +16,7 @@ from multiduel.lab.bench.ranking import Overall
 
 NAMED = 6  # policies that have a colour and a name, beside the one that it is about
 MOST = 64.0  # times the best: where the axis ends
+LEGEND = 0.4  # inches below the axes
 FAINT = "#C8C8C8"
 OWN = "#D50000"  # of the policy that it is about: nobody else has it
 
@@ -33,7 +34,7 @@ def profile(found: Overall, file: Path, *, own: str | None = None, size: str = "
     wide, high = SIZES[size]
     kind = file.suffix[1:]
     with figure_style(**({"font.size": 8} if size == "single" else {})):
-        figure = Figure(figsize=(wide, high), layout="constrained")
+        figure = Figure(figsize=(wide, high + LEGEND), layout="constrained")
         axes: Any = figure.subplots()
         for name in order:
             if name not in named:
@@ -57,13 +58,13 @@ def profile(found: Overall, file: Path, *, own: str | None = None, size: str = "
         axes.xaxis.set_major_locator(FixedLocator([1, 2, 4, 8, 16, 32, 64]))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.set_xlabel("mean regret, in times that of the best policy on the instance")
+        axes.set_xlabel("mean regret, times that of the instance's best policy")
         axes.set_ylabel("share of instances, %")
         rounds = power_of_ten(found.horizon).replace("10^", "10^{")
         rounds = f"${rounds}}}$" if "{" in rounds else rounds
         count = len(found.families) * found.values.shape[2]
         axes.set_title(f"m = {found.slate_size}, T = {rounds}, {count} instances, {len(order)} policies")
-        axes.legend(loc="lower right", frameon=False, fontsize=7.5)
+        figure.legend(loc="outside lower center", ncols=2 if size == "single" else 4, frameon=False, fontsize=7)
         drawn = io.BytesIO()
         figure.savefig(drawn, format=kind, dpi=160, metadata=UNDATED[kind])
     write_whole(file, drawn.getvalue())

@@ -9,6 +9,7 @@ import numpy as np
 
 from multiduel.display.tables import Table
 from multiduel.engine.registry.benchmark_results import PolicyResults, shipped
+from multiduel.engine.registry.plugins import is_ours
 from multiduel.engine.registry.registry import POLICIES
 from multiduel.lab.bench import suite
 from multiduel.lab.bench.play import why_not
@@ -44,12 +45,15 @@ def summary() -> list[str]:
     none = sum(row.runs == 0 for row in rows)
     hours = sum(each.cpu_seconds for each in results.values()) / 3600.0
     cannot = [name for name, spec in POLICIES.items() if why_not(spec)]
-    return [
+    missing = [name for name, spec in POLICIES.items() if is_ours(spec) and name not in results and not why_not(spec)]
+    lines = [
         f"Suite {VERSION}, {suite.digest()}: {len(FAMILIES)} families of 20 instances, {len(suite.cells())} cells.",
         f"{len(results)} policies played {len(rows) - none} rows in {hours:.1f} CPU hours: {whole} with 20 runs an instance, "
         f"{len(rows) - none - whole} with fewer, because a cell has a cap on its CPU time; {none} were left out as too slow.",
         f"Not played, because they need features of the arms: {', '.join(cannot)}." if cannot else "",
+        f"Not played yet: {', '.join(missing)}." if missing else "",
     ]
+    return [line for line in lines if line]
 
 
 def overall_tables(most: int | None = None) -> Iterator[Table]:
