@@ -38,14 +38,14 @@ def sets(data):
     """name -> instances, made when they are played. Random ones in fifty instances."""
     fifty = range(50)
     return {
-        "linear 48": lambda: [md.synthetic(48)],
-        "logit 48": lambda: [md.synthetic(48, link="logit")],
-        "MSLR perfect margin": lambda: [md.read_csv(data / "mslr_perfect_24_total_order_margin.csv")],
-        "MSLR informational margin": lambda: [md.read_csv(data / "mslr_informational_24_total_order_margin.csv")],
         "Bradley-Terry 30": lambda: [md.bradley_terry(30, seed=3100 + k) for k in fifty],
         "Bradley-Terry 8": lambda: [md.bradley_terry(8, seed=3150 + k) for k in fifty],
         "tournaments 30": lambda: [md.random_tournament(30, seed=3200 + k) for k in fifty],
         "disputed tournaments 30": lambda: [disputed(30, 3300 + k) for k in fifty],
+        "linear 48": lambda: [md.synthetic(48)],
+        "logit 48": lambda: [md.synthetic(48, link="logit")],
+        "MSLR perfect margin": lambda: [md.read_csv(data / "mslr_perfect_24_total_order_margin.csv")],
+        "MSLR informational margin": lambda: [md.read_csv(data / "mslr_informational_24_total_order_margin.csv")],
         "random utilities 30": lambda: [md.random_utilities(30, seed=3400 + k) for k in fifty],
     }
 
