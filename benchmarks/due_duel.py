@@ -34,7 +34,6 @@ RESULTS, RULES, PAGE = HERE / "due_duel.json", HERE / "due_duel_rules.json", HER
 SEED = 2026
 MULTI = ("due-duel", "ind-self-sparring", "multi-rucb", "mdb")
 TWO = ("due-duel", "ind-self-sparring", "dts", "merge-dts", "rmed1")
-LOOKED_AT = "linear 48, logit 48, MSLR informational margin, MSLR informational 135"
 
 
 def disputed(n_arms, seed):
@@ -265,6 +264,7 @@ def with_tables(page):
         "regret": regret_table(of("eight", "few", "large")),
         "outside": regret_table(of("outside", "delayed", "clicks")),
         "rules": rules_table(json.loads(RULES.read_text())["rows"]),
+        "rival": rival_table(json.loads(RULES.read_text())["rival"]),
         "speed": speed_table(rows),
     }
     for name, lines in tables.items():
@@ -313,26 +313,33 @@ def _ending(row):
 
 
 def rules_table(rows):
-    """One line per change and set of instances: mean and worst hundredth with the change, as parts of those without."""
-    seats = sorted({row["slate_size"] for row in rows})
-    lines = [["change", "instances", *(f"m = {m}: mean, worst hundredth" for m in seats), "wrong, with and without"]]
-    cells = collections.defaultdict(dict)
+    """One line per change, kind of instances and slate size: what the change did to the cells there."""
+    lines = [["change", "instances", "m", "mean", "lower in", "worst hundredth", "wrong, with and without"]]
+    cells = collections.defaultdict(list)
     for row in rows:
-        cells[row["rule"], row["set"]][row["slate_size"]] = row
-    for (rule, name), by_seats in cells.items():
-        shares = [
-            ", ".join(f"{of(row['with']) / of(row['without']):.2f}" for of in (lambda part: part["means"][-1], _worst))
-            if row
-            else ""
-            for row in map(by_seats.get, seats)
-        ]
-        wrong = (sum(row[which]["wrong"] for row in by_seats.values()) for which in ("with", "without"))
-        lines.append([rule, name, *shares, " and ".join(map(str, wrong))])
+        source = "suite v1" if row["set"].startswith("suite v1") else f"{row['runs']:,} runs a cell"
+        cells[row["rule"], source, row["slate_size"]].append(row)
+    for (rule, source, slate_size), of in sorted(cells.items()):
+        means = math.exp(np.mean([math.log(row["with"]["means"][-1] / row["without"]["means"][-1]) for row in of]))
+        worst = math.exp(np.mean([math.log(row["with"]["worst_hundredth"] / row["without"]["worst_hundredth"]) for row in of]))
+        wrong = " and ".join(str(sum(row[which]["wrong"] for row in of)) for which in ("with", "without"))
+        lower = f"{sum(row['difference'] < 0.0 for row in of)} of {len(of)}"
+        lines.append([f"`{rule}`", source, str(slate_size), f"{means:.2f}", lower, f"{worst:.2f}", wrong])
     return lines
 
 
-def _worst(part):
-    return part["worst_hundredth"]
+def rival_table(rows):
+    """One line per instance and slate size: regret at 10^4, and the median and the wrong runs at the end, of three policies."""
+    lines = [["instance", "m", "T", "runs"]]
+    cells = collections.defaultdict(list)
+    for row in rows:
+        cells[row["set"], row["slate_size"], row["horizon"], row["runs"]].append(row)
+    for (name, slate_size, horizon, runs), of in cells.items():
+        if len(lines) == 1:
+            lines[0] += [f"{row['policy']}: 10^4, median, mean, wrong" for row in of]
+        numbers = (", ".join([*(f"{row[key]:,.0f}" for key in ("early", "median", "mean")), str(row["wrong"])]) for row in of)
+        lines.append([name, str(slate_size), f"{horizon:,}", str(runs), *numbers])
+    return lines
 
 
 def bounds_table(rows):
