@@ -30,11 +30,10 @@ import multiduel as md
 import multiduel.theory
 
 HERE = pathlib.Path(__file__).parent
-RESULTS, PAGE = HERE / "due_duel.json", HERE.parent / "docs" / "due-duel.md"
+RESULTS, RULES, PAGE = HERE / "due_duel.json", HERE / "due_duel_rules.json", HERE.parent / "docs" / "due-duel.md"
 SEED = 2026
 MULTI = ("due-duel", "ind-self-sparring", "multi-rucb", "mdb")
 TWO = ("due-duel", "ind-self-sparring", "dts", "merge-dts", "rmed1")
-LOOKED_AT = "linear 48, logit 48, MSLR informational margin, MSLR informational 135"
 
 
 def disputed(n_arms, seed):
@@ -259,16 +258,18 @@ def speed(files, out):
 def with_tables(page):
     """The page with all its tables made anew from the results."""
     rows = json.loads(RESULTS.read_text())["rows"]
-    for name, lines in (("bounds", bounds_table(rows)), ("speed", speed_table(rows))):
+    of = lambda *parts: [row for row in rows if row["part"] in parts]  # noqa: E731
+    tables = {
+        "bounds": bounds_table(rows),
+        "regret": regret_table(of("eight", "few", "large")),
+        "outside": regret_table(of("outside", "delayed", "clicks")),
+        "rules": rules_table(json.loads(RULES.read_text())["rows"]),
+        "rival": rival_table(json.loads(RULES.read_text())["rival"]),
+        "speed": speed_table(rows),
+    }
+    for name, lines in tables.items():
         page = put(page, name, lines)
-    for name, parts in (
-        ("eight", ["eight"]),
-        ("few", ["few"]),
-        ("large", ["large"]),
-        ("outside", ["outside", "delayed", "clicks"]),
-    ):
-        page = put(page, name, regret_table([row for row in rows if row["part"] in parts]))
-    return put(page, "long", long_table([row for row in rows if row["part"] == "long"]))
+    return page
 
 
 def put(page, name, lines):
@@ -278,28 +279,66 @@ def put(page, name, lines):
 
 
 def regret_table(rows):
-    lines = [["instance", "m", "policy", "runs", "10^4", "10^5", "mean", "90 %", "max", "wrong", "CPU, ms"]]
-    order = [(row["set"], row["slate_size"]) for row in rows]
-    for row in sorted(rows, key=lambda row: (order.index((row["set"], row["slate_size"])), row["means"][-1])):
-        means = dict(zip(row["checkpoints"], row["means"], strict=True))
-        last = row["checkpoints"][-1]
-        early = [f"{means[T]:,.0f}" if T in means and last > T else "" for T in (10**4, 10**5)]
-        late = f"{means[last]:,.0f} \u00b1 {row['half_interval']:,.0f}" + ("" if last == 10**6 else f" (T = {last:,})")
-        numbers = [f"{row['q90']:,.0f}", f"{row['max']:,.0f}", str(row["wrong"]), f"{1e3 * row['seconds']:,.3g}"]
-        policy = f"**{row['policy']}**" if row["policy"] == "due-duel" else row["policy"]
-        lines.append([row["set"], str(row["slate_size"]), policy, f"{row['runs']:,}", *early, late, *numbers])
+    """One line per instance and slate size: ours, IndSelfSparring, and the best of the others by its mean."""
+    lines = [
+        [
+            "instance",
+            "m",
+            "runs",
+            "DueDuel: mean",
+            "max",
+            "wrong",
+            "CPU, ms",
+            "IndSelfSparring: mean",
+            "max",
+            "wrong",
+            "best other",
+        ]
+    ]
+    cells = collections.defaultdict(dict)
+    for row in rows:
+        cells[row["set"], row["slate_size"]][row["policy"]] = row
+    for (name, slate_size), by_policy in sorted(cells.items(), key=lambda cell: -cell[0][1]):
+        ours, rival = by_policy.pop("due-duel"), by_policy.pop("ind-self-sparring")
+        other = min(by_policy.values(), key=lambda row: row["means"][-1])
+        last = ours["checkpoints"][-1]
+        title = name + ("" if last == 10**6 else f", T = {last:,}")
+        best = f"{other['policy']} {other['means'][-1]:,.0f}"
+        lines.append([title, str(slate_size), f"{ours['runs']:,}", *_ending(ours), *_ending(rival), best])
     return lines
 
 
-def long_table(rows):
-    lines = [["instance", "m", "policy", "runs", *(f"10^{power}" for power in range(4, 10)), "max", "wrong"]]
-    for row in sorted(rows, key=lambda row: (-row["slate_size"], row["set"])):
-        means = dict(zip(row["checkpoints"], row["means"], strict=True))
-        means = [f"{means[T]:,.0f}" if T in means else "" for T in LONG]
-        policy = f"**{row['policy']}**" if row["policy"] == "due-duel" else row["policy"]
-        lines.append(
-            [row["set"], str(row["slate_size"]), policy, str(row["runs"]), *means, f"{row['max']:,.0f}", str(row["wrong"])]
-        )
+def _ending(row):
+    return [f"{row['means'][-1]:,.0f} \u00b1 {row['half_interval']:,.0f}", f"{row['max']:,.0f}", str(row["wrong"])]
+
+
+def rules_table(rows):
+    """One line per change, kind of instances and slate size: what the change did to the cells there."""
+    lines = [["change", "instances", "m", "mean", "lower in", "worst hundredth", "wrong, with and without"]]
+    cells = collections.defaultdict(list)
+    for row in rows:
+        source = "suite v1" if row["set"].startswith("suite v1") else f"{row['runs']:,} runs a cell"
+        cells[row["rule"], source, row["slate_size"]].append(row)
+    for (rule, source, slate_size), of in sorted(cells.items()):
+        means = math.exp(np.mean([math.log(row["with"]["means"][-1] / row["without"]["means"][-1]) for row in of]))
+        worst = math.exp(np.mean([math.log(row["with"]["worst_hundredth"] / row["without"]["worst_hundredth"]) for row in of]))
+        wrong = " and ".join(str(sum(row[which]["wrong"] for row in of)) for which in ("with", "without"))
+        lower = f"{sum(row['difference'] < 0.0 for row in of)} of {len(of)}"
+        lines.append([f"`{rule}`", source, str(slate_size), f"{means:.2f}", lower, f"{worst:.2f}", wrong])
+    return lines
+
+
+def rival_table(rows):
+    """One line per instance and slate size: regret at 10^4, and the median and the wrong runs at the end, of three policies."""
+    lines = [["instance", "m", "T", "runs"]]
+    cells = collections.defaultdict(list)
+    for row in rows:
+        cells[row["set"], row["slate_size"], row["horizon"], row["runs"]].append(row)
+    for (name, slate_size, horizon, runs), of in cells.items():
+        if len(lines) == 1:
+            lines[0] += [f"{row['policy']}: 10^4, median, mean, wrong" for row in of]
+        numbers = (", ".join([*(f"{row[key]:,.0f}" for key in ("early", "median", "mean")), str(row["wrong"])]) for row in of)
+        lines.append([name, str(slate_size), f"{horizon:,}", str(runs), *numbers])
     return lines
 
 
@@ -312,18 +351,20 @@ def bounds_table(rows):
     lines = [["instance", "m", "lower bound per decade of T", "certified", "slope of DueDuel", "ratio"]]
     for row in (row for row in rows if row["part"] == "bounds"):
         slope = slopes.get((row["set"], row["slate_size"]))
-        measured = [f"{slope:,.1f}", f"{slope / row['per_decade']:.2f}"] if slope else ["", ""]
+        if slope is None:
+            continue
+        measured = [f"{slope:,.1f}", f"{slope / row['per_decade']:.2f}"]
         certified = "exact" if row["exact"] else f"{row['certified']:,.1f}"
         lines.append([row["set"], str(row["slate_size"]), f"{row['per_decade']:,.1f}", certified, *measured])
     return lines
 
 
 def speed_table(rows):
-    lines = [["instance", "m", "T", "policy", "CPU a run, ms", "of that, start", "events", "us an event", "mean regret"]]
-    for row in (row for row in rows if row["part"] == "speed"):
+    lines = [["instance", "m", "T", "CPU a run, ms", "events", "us an event"]]
+    for row in (row for row in rows if row["part"] == "speed" and row["policy"] == "due-duel"):
         each = f"{1e3 * (row['milliseconds'] - row['start']) / row['events']:.2f}"
-        numbers = [f"{row['milliseconds']:,.3g}", f"{row['start']:,.2g}", f"{row['events']:,}", each, f"{row['mean']:,.0f}"]
-        lines.append([row["set"], str(row["slate_size"]), f"{row['checkpoints'][-1]:,}", row["policy"], *numbers])
+        numbers = [f"{row['milliseconds']:,.3g}", f"{row['events']:,}", each]
+        lines.append([row["set"], str(row["slate_size"]), f"{row['checkpoints'][-1]:,}", *numbers])
     return lines
 
 

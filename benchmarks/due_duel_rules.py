@@ -1,7 +1,9 @@
 """Changes to DueDuel's due time, each against the plain one, n exp(e).
 
     python benchmarks/due_duel_rules.py measure RULE --data FOLDER   play, and write due_duel_rules.json; rows it has are kept
-    python benchmarks/due_duel_rules.py judge RULE                   which of the conditions hold
+    python benchmarks/due_duel_rules.py suite RULE                   on families of benchmark suite v1, with its seeds and runs
+    python benchmarks/due_duel_rules.py rival indirect               where IndSelfSparring was better: both rules beside it
+    python benchmarks/due_duel_rules.py judge RULE                   which of the conditions hold, suite apart
 
 stretch: n (1 + e / 2) exp(e). indirect: the leader's pair may be stretched by evidence from common opponents, up to 1 + n times.
 
@@ -32,46 +34,60 @@ RESULTS = pathlib.Path(__file__).parent / "due_duel_rules.json"
 PLAIN = {"stretch": 0.0, "indirect": 0.0}
 RULES = {"stretch": PLAIN | {"stretch": 0.5}, "indirect": PLAIN | {"indirect": 1.0}}
 SEATS, HORIZONS, RUNS, SEED = (2, 4, 8), (10**4, 10**6), 1000, 31
+SUITE, SUITE_RUNS = "suite v1: ", 20  # runs of an instance
 
 
 def sets(data):
     """name -> instances, made when they are played. Random ones in fifty instances."""
     fifty = range(50)
     return {
-        "linear 48": lambda: [md.synthetic(48)],
-        "logit 48": lambda: [md.synthetic(48, link="logit")],
-        "MSLR perfect margin": lambda: [md.read_csv(data / "mslr_perfect_24_total_order_margin.csv")],
-        "MSLR informational margin": lambda: [md.read_csv(data / "mslr_informational_24_total_order_margin.csv")],
         "Bradley-Terry 30": lambda: [md.bradley_terry(30, seed=3100 + k) for k in fifty],
         "Bradley-Terry 8": lambda: [md.bradley_terry(8, seed=3150 + k) for k in fifty],
         "tournaments 30": lambda: [md.random_tournament(30, seed=3200 + k) for k in fifty],
         "disputed tournaments 30": lambda: [disputed(30, 3300 + k) for k in fifty],
+        "linear 48": lambda: [md.synthetic(48)],
+        "logit 48": lambda: [md.synthetic(48, link="logit")],
+        "MSLR perfect margin": lambda: [md.read_csv(data / "mslr_perfect_24_total_order_margin.csv")],
+        "MSLR informational margin": lambda: [md.read_csv(data / "mslr_informational_24_total_order_margin.csv")],
         "random utilities 30": lambda: [md.random_utilities(30, seed=3400 + k) for k in fifty],
     }
 
 
-def measure(rule, data, out):
-    rows = json.loads(out.read_text())["rows"] if out.exists() else []
+def suite_sets():
+    """Families of suite v1 in which an arm beats every other, and no two best arms are nearly tied by chance."""
+    from multiduel.lab.bench.suite import FAMILIES
+
+    chosen = ("paper", "geometric", "cyclic", "small-margins", "mixed-tastes", "bradley-terry", "tournaments", "disputed")
+    return {f"{SUITE}{name}": lambda name=name: FAMILIES[name] for name in chosen}
+
+
+def measure(rule, made, seats, out):
+    """made: name -> instances, or a family of the suite."""
+    data = json.loads(out.read_text()) if out.exists() else {"seed": SEED, "horizons": list(HORIZONS), "rows": []}
+    rows = data["rows"]
     done = {(row["rule"], row["set"], row["slate_size"]) for row in rows}
-    for name, make in sets(data).items():
-        for slate_size in SEATS:
+    for name, make in made.items():
+        for slate_size in seats:
             if (rule, name, slate_size) not in done:
                 rows.append({"rule": rule, "set": name, "slate_size": slate_size, **duel(rule, make(), slate_size)})
                 print(*rows[-1].values(), flush=True)
-                listed = ",\n".join(json.dumps(row) for row in rows)
-                out.write_text(f'{{"seed": {SEED}, "horizons": {list(HORIZONS)}, "rows": [\n{listed}\n]}}\n')
+                write(data, out)
 
 
-def duel(rule, problems, slate_size):
+def duel(rule, given, slate_size):
     """One cell: with and without the change on all instances."""
+    if isinstance(given, list):
+        problems, first_seed, step, runs = given, SEED, 0, RUNS
+    else:
+        problems, first_seed, step, runs = given.problems, given.seed, 1, SUITE_RUNS * len(given.problems)
     regret, wrong = {}, {}
     for which, params in (("without", PLAIN), ("with", RULES[rule])):
         played = [
             md.simulate(
-                "due-duel", problem, slate_size=slate_size, threads=1, **params,
-                horizon=HORIZONS[-1], checkpoints=list(HORIZONS), runs=RUNS // len(problems), seed=SEED,
+                "due-duel", problem, slate_size=slate_size, threads=1, **params, horizon=HORIZONS[-1],
+                checkpoints=list(HORIZONS), runs=runs // len(problems), seed=first_seed + step * number,
             )
-            for problem in problems
+            for number, problem in enumerate(problems)
         ]  # fmt: skip
         regret[which] = np.array([result.regret for result in played])  # instances x runs x horizons
         wrong[which] = np.array([result.recommended != p.winner for result, p in zip(played, problems, strict=True)])
@@ -79,7 +95,7 @@ def duel(rule, problems, slate_size):
     units = more.mean(axis=1) if len(problems) > 1 else more[0]
     row = {
         "instances": len(problems),
-        "runs": RUNS,
+        "runs": runs,
         "difference": round(float(more.mean()), 2),
         "error": round(float(units.std(ddof=1) / len(units) ** 0.5), 3),
         "wrong_only_with": int((wrong["with"] & ~wrong["without"]).sum()),
@@ -89,11 +105,44 @@ def duel(rule, problems, slate_size):
         last = np.sort(regret[which][:, :, -1].ravel())
         row[which] = {
             "means": [round(float(mean), 1) for mean in regret[which].mean(axis=(0, 1))],
-            "worst_hundredth": round(float(last[-RUNS // 100 :].mean()), 1),
+            "worst_hundredth": round(float(last[-runs // 100 :].mean()), 1),
             "max": round(float(last[-1]), 1),
             "wrong": int(wrong[which].sum()),
         }
     return row
+
+
+def rival(rule, out):
+    """Where IndSelfSparring had less regret than the plain rule: it, the plain rule and the change."""
+    data = json.loads(out.read_text())
+    policies = {"DueDuel": ("due-duel", PLAIN), rule: ("due-duel", RULES[rule]), "IndSelfSparring": ("ind-self-sparring", {})}
+    rows = []
+    for link, n_arms, slate_size, runs, horizon in (
+        *((link, 48, m, 200, 10**6) for link in ("linear", "logit") for m in (2, 4)),
+        ("linear", 500, 8, 20, 10**5),
+    ):
+        for label, (policy, params) in policies.items():
+            result = md.simulate(
+                policy, md.synthetic(n_arms, link=link), slate_size=slate_size, threads=1, **params,
+                horizon=horizon, checkpoints=[10**4, horizon], runs=runs, seed=SEED,
+            )  # fmt: skip
+            early, late = result.regret.T
+            rows.append(
+                {"set": f"{link} {n_arms}", "slate_size": slate_size, "policy": label, "runs": runs, "horizon": horizon}
+                | {"early": round(float(early.mean()), 1), "median": round(float(np.median(late)), 1)}
+                | {"mean": round(float(late.mean()), 1), "max": round(float(late.max()), 1)}
+                | {"wrong": int((result.recommended != 0).sum())}
+            )
+            print(*rows[-1].values(), flush=True)
+    write({**data, "rival": rows}, out)
+
+
+def write(data, out):
+    parts = [f'"{name}": {json.dumps(data[name])}' for name in ("seed", "horizons")]
+    for name in ("rows", "rival"):
+        listed = ",\n".join(json.dumps(row) for row in data.get(name, []))
+        parts.append(f'"{name}": [\n{listed}\n]')
+    out.write_text("{" + ",\n".join(parts) + "}\n")
 
 
 def conditions(rows):
@@ -117,17 +166,25 @@ def conditions(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["measure", "judge"])
+    parser.add_argument("command", choices=["measure", "suite", "rival", "judge"])
     parser.add_argument("rule", choices=list(RULES))
     parser.add_argument("--out", type=pathlib.Path, default=RESULTS)
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("data"))
     chosen = parser.parse_args()
     if chosen.command == "measure":
-        measure(chosen.rule, chosen.data, chosen.out)
+        measure(chosen.rule, sets(chosen.data), SEATS, chosen.out)
+        return
+    if chosen.command == "suite":
+        measure(chosen.rule, suite_sets(), (2, 8), chosen.out)
+        return
+    if chosen.command == "rival":
+        rival(chosen.rule, chosen.out)
         return
     rows = [row for row in json.loads(chosen.out.read_text())["rows"] if row["rule"] == chosen.rule]
-    for number, (holds, found) in enumerate(conditions(rows), 1):
-        print(f"{number}. {'holds' if holds else 'does not hold'}: {found}")
+    for suite in (False, True):
+        of = [row for row in rows if row["set"].startswith(SUITE) == suite]
+        for number, (holds, found) in enumerate(conditions(of) if of else [], 1):
+            print(f"{'suite v1: ' if suite else ''}{number}. {'holds' if holds else 'does not hold'}: {found}")
 
 
 if __name__ == "__main__":

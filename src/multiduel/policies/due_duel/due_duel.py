@@ -4,8 +4,10 @@ Paper      none: our own. Rule, lower bound, theorem and measurements are in doc
 Assumes    a Condorcet winner.
 Symbols    K arms, m seats, W[i, j] wins of i over j, N_ij = W_ij + W_ji, D_ij = W_ji - W_ij (positive: i lost more than it won),
            E_ij = D_ij^2 / (2 N_ij) if D_ij > 0, else 0: evidence, in nats, that j beats i; I_i = sum_j E_ij;
-           n kl+(d / n) the same evidence by the exact divergence of a Bernoulli law from a fair coin, 0 if d <= 0; a the
-           stretch; L the look-ahead; g the edge.
+           e = n kl+(d / n) the same evidence by the exact divergence of a Bernoulli law from a fair coin, 0 if d <= 0;
+           H_i = d^2 / 2v if d > 0, else 0, with d = sum_j (D_ij - N_ij D_xj / N_xj) and v = sum_j N_ij (1 + N_ij / N_xj) over
+           those j whom both i and x met: indirect evidence that x is better than i; a the stretch; b the bound of indirect
+           evidence; L the look-ahead; g the edge.
 Outside    it finds the winner with late and missing answers and among losers that tie exactly; outcomes that depend on each other
            (clicks on one list) did not lead it astray where it was measured. Without a Condorcet winner it keeps to the arm least
            refuted, often not the best by Copeland score, and regret is linear.
@@ -15,9 +17,9 @@ Deviates   nothing. E is kept in steps of 2^-20, so that sums of it do not depen
       order the arms by I, least refuted first (ties by lot, drawn once); x <- the first
       for every other arm i:
         due_i <- the largest of
-                 n (1 + a e) exp(e),       e = n kl+(d / n); n, d the sums of N_ij, D_ij over the q arms first in order;
-                                           q = 1, 2, 4, ... above i
+                 n (1 + a e) exp(e),       n, d the sums of N_ij, D_ij over the q arms first in order; q = 1, 2, 4, ... above i
                  n (1 + a e) exp(e) / K,   n, d = N_ij, D_ij, for every single arm j with D_ij > 0
+                 n (1 + a e) exp(e) F,     n, d = N_ix, D_ix, if n > 0 and d >= 0; F <- min(exp(H_i), (1 + n)^b)
                  0
       if all due_i > t:  A <- {x}                                 # nothing is compared, until t = min due_i
       else:
@@ -31,7 +33,8 @@ How it is computed. A tell changes the rows of the seated arms, and little else.
 push others from one *ring* of it to the next: the first arm, the second, the next 2, the next 4, ... A due time is the largest of
 its *parts*, one for every group of 1, 2, 4, ... arms and one for single arms. Of every arm the sums d, n of that part are kept:
 when an arm crosses from ring to ring they change by one entry, and what they give is a lower bound of the due time. All parts
-are computed only where that bound does not keep an arm from a seat. Choices are a function of W and the lot: answers may come
+are computed only where that bound does not keep an arm from a seat; indirect evidence, which changes with every duel of the
+leader, last and only for those that would be seated without it. Choices are a function of W and the lot: answers may come
 in any order, late, or all at once.
 
 >>> from multiduel import make, ranking
