@@ -1,8 +1,8 @@
 """What became of other papers' claims, for the page about them.
 
-    multiduel paper rmed2015                    for each paper; the data folder has what some panels need
-    python benchmarks/papers.py results         reads their folders there, and writes papers.json
-    python benchmarks/papers.py page            writes the tables of docs/other-papers.md
+multiduel paper rmed2015                    for each paper; the data folder has what some panels need
+python benchmarks/papers.py results         reads their folders there, and writes papers.json
+python benchmarks/papers.py page            writes the tables of docs/other-papers.md
 """
 
 from __future__ import annotations
