@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -52,7 +52,6 @@ class Arena(NamedTuple):
     votes: int
 
 
-ARENAS = (Arena(2, 2, 120, 100), Arena(5, 2, 40, 150), Arena(5, 4, 40, 60))
 JUDGES: dict[str, tuple[int | None, str, dict[str, float]]] = {  # cases other than the arena's, unit, and how the judge errs
     "clean": (None, "case", {}),
     "30 % by position": (None, "case", {"position": 0.3}),
@@ -61,6 +60,12 @@ JUDGES: dict[str, tuple[int | None, str, dict[str, float]]] = {  # cases other t
     "13 questions, by case": (13, "case", {}),
     "13 questions, by answer": (13, "answer", {}),
     "clean, one option better": (None, "case", {"better": 1.0}),
+}
+SETTINGS = {
+    Arena(2, 2, 120, 100): tuple(JUDGES),
+    Arena(5, 2, 40, 150): tuple(JUDGES),
+    Arena(5, 4, 40, 60): tuple(JUDGES),
+    Arena(5, 4, 120, 200): ("clean", "clean, one option better"),  # enough for verdicts
 }
 
 
@@ -168,12 +173,10 @@ def interval(times: int, of: int) -> tuple[float, float]:
 def errors(only: str = "") -> list[dict[str, Any]]:
     """Measure all judges, or those whose name contains ``only``; the others' rows stay as they are in the file."""
     rows = []
-    for arena in ARENAS:
-        for name, (cases, unit, habits) in JUDGES.items():
-            if only not in name:
-                continue
-            begun = time.process_time()
-            here = arena if cases is None else arena._replace(cases=cases, votes=200 if arena.slate == 2 else 100)
+    for arena, name in _all():
+        if only in name:
+            _, unit, habits = JUDGES[name]
+            begun, here = time.process_time(), _at(arena, name)
             found = [experiment(seed, here, unit, habits) for seed in range(EXPERIMENTS)]
             wrong = sum(one.wrong for one in found)
             rows.append(
@@ -187,12 +190,22 @@ def errors(only: str = "") -> list[dict[str, Any]]:
             print(rows[-1], flush=True)
     known = json.loads(FILE.read_text()).get("errors", []) if FILE.exists() else []
     table = {_setting(row): row for row in (*known, *rows)}
-    settings = [(name, arena.options, arena.slate) for arena in ARENAS for name in JUDGES]
-    return [table[one] for one in settings if one in table]
+    keys = [_setting({"judge": name} | _at(arena, name)._asdict()) for arena, name in _all()]
+    return [table[key] for key in keys if key in table]
+
+
+def _all() -> Iterator[tuple[Arena, str]]:
+    return ((arena, name) for arena, judges in SETTINGS.items() for name in judges)
+
+
+def _at(arena: Arena, name: str) -> Arena:
+    """The arena, with as many questions as this judge is asked."""
+    cases = JUDGES[name][0]
+    return arena if cases is None else arena._replace(cases=cases, votes=200 if arena.slate == 2 else 100)
 
 
 def _setting(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return row["judge"], row.get("options"), row.get("slate")
+    return tuple(row.get(name) for name in ("judge", "options", "slate", "cases"))
 
 
 def percents(low: float, high: float, digits: int = 0) -> str:
@@ -201,14 +214,14 @@ def percents(low: float, high: float, digits: int = 0) -> str:
 
 def error_rows(known: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| options, shown at once | judge | questions | wrong verdicts of 1,000 | 95 % interval | swayed by position |",
-        "|---|---|---|---|---|---|",
+        "| options, shown at once | judge | questions | most votes | wrong of 1,000 | 95 % interval | swayed by position |",
+        "|---|---|---|---|---|---|---|",
     ]
     for row in known:
         wrong = f"{row['wrong']} ({row['right']} right)" if "better" in row["judge"] else f"{row['wrong']}"
         lines.append(
-            f"| {row['options']}, {row['slate']} | {row['judge']} | {row['cases']} | {wrong} | {percents(*row['interval'], 1)} | "
-            f"{100 * row['swayed'] / row['experiments']:.1f} % |"
+            f"| {row['options']}, {row['slate']} | {row['judge']} | {row['cases']} | {row['votes']} | {wrong} | "
+            f"{percents(*row['interval'], 1)} | {100 * row['swayed'] / row['experiments']:.1f} % |"
         )
     return lines
 
