@@ -37,6 +37,15 @@ class Slice:
             return (rater is not None and rater.kind == "judge") == (self.label == "judges")
         return ticket.context == self.place if self.kind == "context" else ticket.stratum == self.label
 
+    def counts(self, ticket: TicketRecord, state: State) -> bool:
+        """Does the vote on this ticket count in this part? Votes of people and judges do, whoever decides."""
+        vote = ticket.vote
+        if vote is None or vote.undone or not vote.says or not self.holds(ticket, state):
+            return False
+        if self.kind == "kind":
+            return not vote.aside and not (ticket.rater is not None and state.raters[ticket.rater].quarantined)
+        return vote.answer is not None
+
     def unit(self, state: State) -> str:
         """Apart from people, a judge's questions count once: asking it again is no evidence."""
         return "case" if (self.kind, self.label) == ("kind", "judges") else state.settings.unit
@@ -104,16 +113,12 @@ def votes_in(state: State, part: Slice) -> tuple[list[Counted], int]:
         vote = ticket.vote
         if vote is None or vote.undone or not vote.says or not part.holds(ticket, state):
             continue
-        rater = None if ticket.rater is None else state.raters[ticket.rater]
-        if part.kind == "kind":
-            counts = not vote.aside and not (rater is not None and rater.quarantined)
-            excluded += not counts
-        else:
-            counts = vote.answer is not None
-            excluded += not counts and state.decides(rater)
-        if counts:
+        if part.counts(ticket, state):
             unit = case_of(ticket.context) if part.unit(state) == "case" else ticket.rater
             counted.append(Counted(ticket.shown, vote.ballot, ticket.rater, unit))
+        else:
+            rater = None if ticket.rater is None else state.raters[ticket.rater]
+            excluded += part.kind == "kind" or state.decides(rater)
     return counted, excluded
 
 

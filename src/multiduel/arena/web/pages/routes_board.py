@@ -146,7 +146,9 @@ def _filter(app_context: AppContext, arena: str, asked: Mapping[str, str]) -> Fi
 def _sliced_words(app_context: AppContext, arena: str, chosen: Slice) -> dict[str, Any]:
     board = app_context.service.sliced_board(arena, chosen)
     with app_context.service.look(arena) as state:
-        times = [at for at, ticket in vote_moments(state) if chosen.holds(ticket, state)]
+        times = [
+            min(ticket.vote.at, state.at) for ticket in state.tickets.values() if ticket.vote and chosen.counts(ticket, state)
+        ]
     return board_words(board, times)
 
 
