@@ -95,3 +95,14 @@ def test_a_state_that_does_not_fit_is_ignored(tmp_path, harm):
     log = traffic.log
     assert log_state.load_state(state, log, {"skip": "bad" in options, "timeout": options.get("timeout", np.inf)}) is None
     same(rankers.read_judgements(log, state=state, **options), rankers.read_judgements(log, **options))
+
+
+def test_clicks_on_old_pages_count_when_nothing_was_continued(tmp_path):
+    log = rankers.Log(tmp_path / "log.jsonl")
+    pages = [rankers.multileave([["x", "y", "z"], ["z", "x", "y"]], names=["old", "new"], seed=k) for k in range(30)]
+    ids = [log.shown(page, user=f"u{k}", time=1000.0) for k, page in enumerate(pages)]
+    assert rankers.analyse(log, state=tmp_path / "state").clicks == 0
+    for id, page in zip(ids, pages, strict=True):
+        log.clicked(id, page["documents"][0], time=1001.0)
+    found, anew = rankers.analyse(log, state=tmp_path / "state"), rankers.analyse(log)
+    assert found.clicks == anew.clicks == 30 and (found.above == anew.above).all()

@@ -568,7 +568,8 @@ class _Reader:
     def _judge_again(self, old: int) -> None:
         """Pages that were read before, and now have more clicks or were continued."""
         found = self.found
-        wanted = np.unique(np.concatenate([self.clicks.page[~self.claimed], [hash(id) for id in self.longer]]).astype(np.int64))
+        longer = np.array([hash(id) for id in self.longer], np.int64)  # an empty list would be of floats, which are too coarse
+        wanted = np.unique(np.concatenate([self.clicks.page[~self.claimed], longer]))
         pages = np.flatnonzero(np.isin(found.hashes[:old], wanted))
         if not len(pages):
             return
