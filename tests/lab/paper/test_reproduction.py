@@ -109,7 +109,7 @@ def test_without_data_every_title_says_so(small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "checkout")
     path = paper.paper(tmp_path / "out", threads=1)
     text = path.with_suffix(".md").read_text()
-    assert "do not use MSLR" in text and "MSLR rankers" not in text
+    assert "MSLR (search rankers compared by clicks), was not at hand" in text and "MSLR rankers" not in text
     assert f"(f) {stand_in.LABEL}, K = 24" in text
     panel = results.read(tmp_path / "out" / "two-dueling-f")
     assert panels.generated(panel.experiment) and panel.problem.label == label
