@@ -131,8 +131,10 @@ def _all(out: Path, cap: float, anew: bool, threads: int | None) -> None:
     from multiduel.lab.folder_lock import occupied
 
     specs = [spec for spec in POLICIES.values() if not play.why_not(spec)]
-    left = len(POLICIES) - len(specs)
-    print(f"{len(specs)} policies, {len(suite.cells())} cells, {cap:g} CPU seconds a cell; {left} policies need features.")
+    left = [spec.name for spec in POLICIES.values() if spec not in specs]
+    print(f"{len(specs)} policies, {len(suite.cells())} cells, {cap:g} CPU seconds a cell.")
+    if left:
+        print(f"Not played, because they need features of the arms: {', '.join(left)}.")
     with occupied(out):
         play.play_all(specs, out, cap=cap, threads=threads, anew=anew, say=lambda line: print(line, flush=True))
         write_whole(out / SUITE, suite.as_text())

@@ -78,7 +78,7 @@ def test_every_row_has_enough_instances():
 
 def test_measurements_are_of_policies_that_exist_or_say_why_not():
     left_out = measured()["left_out"]
-    assert all(row["seconds"] > 0 for row in left_out)
+    assert all(row["seconds"] >= 0 for row in left_out)
     assert {row["policy"] for row in ROWS + left_out} | set(measured()["not_for_regret"]) <= {spec.name for spec in ALL}
 
 

@@ -161,6 +161,17 @@ def test_the_command_plays_writes_checks_and_refuses(tmp_path):
         assert refused.exit_code != 0 and says in refused.output.replace("\n", " "), refused.output
 
 
+def test_one_command_remakes_the_suite_with_every_policy(tmp_path, monkeypatch):
+    monkeypatch.setattr(suite, "cells", lambda **limits: [CELL] if limits.get("horizons") == (10_000,) else [])
+    few = {name: POLICIES[name] for name in ("rucb", "ws-s", "colstim")}
+    monkeypatch.setattr("multiduel.engine.registry.registry.POLICIES", few)
+    done = call("--all", "--cap", 1, "--out", tmp_path, "--threads", 1)
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix) == ["rucb.npz", "suite.json", "ws-s.npz"]
+    assert (tmp_path / "suite.json").read_text() == suite.as_text()
+    assert "2 policies" in done.output and "they need features of the arms: colstim." in done.output
+
+
 def test_a_policy_named_in_a_file_loads_no_code(tmp_path):
     results = files.PolicyResults(f"{INVERTED}:SPEC", suite.digest(), {})
     files.write(results, tmp_path / "x.npz")

@@ -102,8 +102,12 @@ def test_overall_counts_a_family_that_was_left_out_as_random_slates():
                 rows |= results(name, share, cell=cell).rows
         return PolicyResults(name, suite.digest(), {}, rows)
 
-    pool = {"half": both("half", 0.1, None), "good": both("good", 0.1, 0.1), "poor": both("poor", 0.2, 0.4)}
+    slow = Row("ties", 2, 10_000, np.zeros((20, 0), np.float32), np.zeros((20, 0), bool), 9.0, "left out: slow")
+    half = both("half", 0.1, None)
+    half.rows[slow.key] = slow
+    pool = {"untried": both("untried", 0.01, None), "half": half, "good": both("good", 0.1, 0.1), "poor": both("poor", 0.2, 0.4)}
     found = overall(2, 10_000, pool)
+    assert "untried" not in found.policies, "what was not tried yet is not held against it, nor is it ranked"
     assert found.order() == ["good", "poor", "half"]
     times = dict(zip(found.policies, found.factor.tolist(), strict=True))
     assert times == pytest.approx({"good": 1.0, "poor": 8**0.5, "half": 10**0.5})

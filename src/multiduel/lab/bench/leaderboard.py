@@ -18,6 +18,7 @@ from multiduel.lab.bench.report import cpu, not_apart, rank, times_best
 from multiduel.lab.bench.suite import FAMILIES, HORIZONS, SLATE_SIZES, VERSION, Cell
 
 TWICE = 2.0  # times the best
+ENOUGH = 0.8  # of the policies, and of their rows, for a ranking over all families
 
 
 @cache
@@ -27,9 +28,15 @@ def pool() -> dict[str, PolicyResults]:
 
 
 def settings() -> list[tuple[int, int]]:
-    """Slate sizes and horizons of which there are results."""
-    rows = {row.key[1:] for results in pool().values() for row in results.rows.values() if row.runs}
-    return [(size, horizon) for horizon in HORIZONS for size in SLATE_SIZES if (size, horizon) in rows]
+    """Slate sizes and horizons in which enough was played to rank policies over all families."""
+    return [(size, horizon) for horizon in HORIZONS for size in SLATE_SIZES if _ranked(size, horizon)]
+
+
+def _ranked(slate_size: int, horizon: int) -> bool:
+    """Were most policies tried in all families, and were few of them too slow under the caps so far?"""
+    found = overall_of(slate_size, horizon)
+    able = [name for name in pool() if slate_size == 2 or POLICIES[name].slate == "any"]
+    return len(found.policies) >= ENOUGH * len(able) and bool(found.played.size) and float(found.played.mean()) >= ENOUGH
 
 
 @cache
@@ -45,6 +52,7 @@ def summary() -> list[str]:
     none = sum(row.runs == 0 for row in rows)
     hours = sum(each.cpu_seconds for each in results.values()) / 3600.0
     cannot = [name for name, spec in POLICIES.items() if why_not(spec)]
+    part = [f"m = {size}, T = {end:,}" for end in HORIZONS for size in SLATE_SIZES if not _ranked(size, end)]
     missing = [name for name, spec in POLICIES.items() if is_ours(spec) and name not in results and not why_not(spec)]
     lines = [
         f"Suite {VERSION}, {suite.digest()}: {len(FAMILIES)} families of 20 instances, {len(suite.cells())} cells.",
@@ -52,6 +60,9 @@ def summary() -> list[str]:
         f"{len(rows) - none - whole} with fewer, because a cell has a cap on its CPU time; {none} were left out as too slow.",
         f"Not played, because they need features of the arms: {', '.join(cannot)}." if cannot else "",
         f"Not played yet: {', '.join(missing)}." if missing else "",
+        f"Played in part, and not ranked over all families: {'; '.join(part)}. The families' pages have what there is."
+        if part
+        else "",
     ]
     return [line for line in lines if line]
 

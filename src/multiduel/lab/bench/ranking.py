@@ -204,10 +204,15 @@ class Overall:
 
 
 def overall(slate_size: int, horizon: int, pool: Pool) -> Overall:
-    """All policies that played with this slate size to this horizon, over the families that anyone played."""
+    """Rank policies with this slate size and horizon over the families that anyone played.
+
+    A policy must have been tried in all of them, and have played one: what was not tried yet is not held against it.
+    """
     wanted = [cell for cell in cells(slate_sizes=(slate_size,), horizons=(horizon,)) if in_cell(cell, pool)]
     rows = {cell.family: in_cell(cell, pool) for cell in wanted}
-    names = tuple(name for name in pool if any(name in found for found in rows.values()))
+    keys = [(cell.family, slate_size, horizon) for cell in wanted]
+    tried = [name for name, results in pool.items() if all(key in results.rows for key in keys)]
+    names = tuple(name for name in tried if any(name in found for found in rows.values()))
     values = np.full((len(names), len(wanted), INSTANCES), RANDOM)
     for place, found in enumerate(rows.values()):
         for number, name in enumerate(names):
