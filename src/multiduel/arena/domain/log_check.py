@@ -139,7 +139,7 @@ def _vote(state: State, body: dict[str, Any]) -> str | None:
         shown, holder = len(ticket.shown), ticket.rater
     if rater is not None and holder not in (None, rater):
         return "its ticket is another rater's"
-    if "line" in body and body["line"] in state.lines:
+    if "line" in body and state.line(body["line"]) is not None:
         return "there is a vote with this line's id already"
     return _said(state, body, shown, rater or holder)
 
@@ -163,10 +163,10 @@ def _undo(state: State, body: dict[str, Any]) -> str | None:
     wrong = _rater(state, body["rater"])
     if wrong is not None:
         return wrong
-    ticket, voted = state.tickets.get(body["ticket"]), state.raters[body["rater"]].voted
-    if ticket is None or not voted or voted[-1] != ticket.id:
+    last = state.raters[body["rater"]].last
+    if not last or last[-1][0] != body["ticket"]:
         return "it undoes a vote that is not the rater's last"
-    if "actor" in body and state.announced(ticket):  # earlier versions, whose events have no actor, allowed it
+    if "actor" in body and state.announced(last[-1][1]):  # earlier versions, whose events have no actor, allowed it
         return "it undoes a vote that was announced in a result"
     return "there is a ticket with the id of its 'again' already" if body["again"] in state.tickets else None
 

@@ -8,14 +8,14 @@ at most the arena's error, whenever anyone looks. A vote's question and group ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from multiduel.arena.domain.ballots import spoken
+from multiduel.arena.domain.ballots import judged_pairs
+from multiduel.arena.domain.pace import Pace
 from multiduel.arena.domain.records import TicketRecord
 from multiduel.arena.domain.state import State
-from multiduel.inference import Tally
+from multiduel.inference import RunningTally
 
 MOST_GROUPS = 200  # that are offered
 
@@ -32,39 +32,27 @@ class Slice:
         return ticket.context == self.place if self.kind == "context" else ticket.stratum == self.label
 
 
-class Counted(NamedTuple):
-    """A vote that counts, as the tally takes it."""
-
-    shown: tuple[int, ...]
-    ballot: str
-    rater: str | None
-    unit: str | None  # who, or which case, counts once for each pair
-
-
 @dataclass(frozen=True)
 class Part:
     """What is known of a slice: its votes, and the error that its verdict may have."""
 
-    tally: Tally
+    tally: RunningTally
     alpha: float
     excluded: int
     raters: int
+    pace: Pace
 
 
 def slices_of(state: State) -> list[Slice]:
     """The parts that there are, where there are two at least of a kind."""
     contexts = [Slice("context", k, text) for k, text in enumerate(state.contexts)]
-    groups = [Slice("group", k, name) for k, name in enumerate(groups_of(state.tickets.values()))]
+    groups = [Slice("group", k, name) for k, name in enumerate(groups_of(state))]
     return [*(contexts if len(contexts) > 1 else ()), *(groups[:MOST_GROUPS] if len(groups) > 1 else ())]
 
 
-def groups_of(tickets: Iterable[TicketRecord]) -> list[str]:
+def groups_of(state: State) -> list[str]:
     """The groups that votes were given in, in the order of their first votes, which later votes do not change."""
-    first: dict[str, int] = {}
-    for ticket in tickets:
-        if ticket.stratum is not None and ticket.vote is not None:
-            first[ticket.stratum] = min(first.get(ticket.stratum, ticket.vote.event), ticket.vote.event)
-    return sorted(first, key=first.__getitem__)
+    return sorted(state.groups, key=state.groups.__getitem__)
 
 
 def alpha_of(part: Slice, alpha: float, contexts: int) -> float:
@@ -78,23 +66,17 @@ def alpha_of(part: Slice, alpha: float, contexts: int) -> float:
     return 0.5 * alpha / ((part.place + 1) * (part.place + 2))
 
 
-def votes_in(state: State, part: Slice) -> tuple[list[Counted], int]:
-    """The votes of a part that count, and how many are excluded."""
-    counted, excluded = [], 0
+def part_of(state: State, part: Slice) -> Part:
+    """The votes of a part that count, counted, and how many are excluded. It takes as long as reading the log."""
+    tally, excluded, raters, pace = RunningTally(len(state.options), unit=state.settings.unit), 0, set(), Pace()
     for ticket in state.tickets.values():
         vote = ticket.vote
         if vote is None or vote.undone or not vote.says or not part.holds(ticket):
             continue
-        if vote.answer is None:
-            excluded += state.decides(None if ticket.rater is None else state.raters[ticket.rater])
+        if state.counts(ticket):
+            tally.add(vote.event, ticket.shown, judged_pairs(vote.ballot, len(ticket.shown)), state.unit_of(ticket))
+            raters.add(ticket.rater)
+            pace.count(vote.at, 1)
         else:
-            counted.append(Counted(ticket.shown, vote.ballot, ticket.rater, state.unit_of(ticket)))
-    return counted, excluded
-
-
-def tally_of(votes: Iterable[Counted], options: int, unit: str) -> Tally:
-    """A tally of these votes alone."""
-    tally = Tally(options, unit=unit)
-    for vote in votes:
-        tally.add(vote.shown, spoken(vote.ballot, len(vote.shown)), vote.unit)
-    return tally
+            excluded += state.decides(None if ticket.rater is None else state.raters[ticket.rater])
+    return Part(tally, alpha_of(part, state.settings.alpha, len(state.contexts)), excluded, len(raters), pace)

@@ -43,7 +43,7 @@ def import_votes(decision: Decision, command: ImportVotes) -> ImportReport:
     for place, line in enumerate(command.lines, 1):
         try:
             checked = _check(state, line)
-            known = state.lines.get(line.id)
+            known = state.line(line.id)
             before = new.get(line.id) if known is None else _as_checked(state, state.tickets[known])
             if before is not None and before != checked:
                 raise BadInput("Another vote came under this line's id before.")
@@ -121,7 +121,8 @@ def _cast(decision: Decision, line: str, checked: Checked) -> None:
 
 
 def _counted(state: State, line: str) -> str:
-    vote = state.tickets[state.lines[line]].vote
+    ticket = state.line(line)
+    vote = None if ticket is None else state.tickets[ticket].vote
     assert vote is not None
     return "undone" if vote.undone else vote.counted
 
