@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from multiduel.arena.domain.events import Event
 
-Find = Callable[[Sequence[str]], Iterable[Event]]
+Find = Callable[[Sequence[str], int], Iterable[Event]]
 LINE = "line:"  # begins the id under which a vote on no ticket is known
 
 
@@ -69,7 +69,7 @@ class Past:
     Parameters
     ----------
     find
-        Returns the stored events that have one of these keys, in order.
+        Returns the stored events that have one of these keys, in order, up to an event's number.
     stream
         Returns all stored events, or those of one kind, in order.
     """
@@ -78,11 +78,12 @@ class Past:
         self._find, self._stream = find, stream
         self._ahead: dict[str, list[Event]] = {}
 
-    def look_ahead(self, keys: Iterable[str], find: Find | None = None) -> None:
-        """Look these keys up at once, in a transaction if it is given. What was found stays until ``forget``."""
+    def look_ahead(self, keys: Iterable[str], number: int, find: Find | None = None) -> None:
+        """Look these keys up at once, up to event ``number``, in a transaction if ``find`` is one's. What was found, and what was
+        not, stays so until ``forget``: whoever adds events remembers them until then."""
         found: dict[str, list[Event]] = {key: [] for key in keys}
         if found:
-            for event in (find or self._find)(list(found)):
+            for event in (find or self._find)(list(found), number):
                 for key in keys_of(event):
                     if key in found:
                         found[key].append(event)
@@ -96,14 +97,14 @@ class Past:
         """The events with this key, in order, up to event ``number``."""
         events = self._ahead.get(key)
         if events is None:
-            events = [event for event in self._find([key]) if key in keys_of(event)]
+            events = [event for event in self._find([key], number) if key in keys_of(event)]
         return [event for event in events if event.number <= number]
 
     def about_all(self, keys: Iterable[str], number: int) -> list[Event]:
         """The events with any of these keys, in order, up to event ``number``."""
         wanted = set(keys)
-        found = self._find(sorted(wanted)) if wanted else ()
-        return [event for event in found if event.number <= number and wanted.intersection(keys_of(event))]
+        found = self._find(sorted(wanted), number) if wanted else ()
+        return [event for event in found if wanted.intersection(keys_of(event))]
 
     def events(self, number: int, kind: str = "") -> Iterator[Event]:
         """All events up to event ``number``, or those of one kind."""
@@ -116,8 +117,8 @@ class Past:
 def past_of(events: Sequence[Event]) -> Past:
     """A log that is in memory."""
 
-    def find(keys: Sequence[str]) -> Iterator[Event]:
+    def find(keys: Sequence[str], last: int) -> Iterator[Event]:
         wanted = set(keys)
-        return (event for event in events if wanted.intersection(keys_of(event)))
+        return (event for event in events if event.number <= last and wanted.intersection(keys_of(event)))
 
     return Past(find, lambda kind: (event for event in events if kind in ("", event.kind)))

@@ -44,6 +44,7 @@ class TicketRecord:
     expires: str | None
     request: str | None = None
     printed: bool = False
+    lapsed: bool = False  # it expired and its rater holds it no more: a vote on it is late, whatever the clock says
     vote: VoteRecord | None = None
 
 

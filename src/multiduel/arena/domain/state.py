@@ -410,8 +410,8 @@ class State:
             ticket = self.tickets.memory[id]
             if ticket.expires is not None and ticket.expires <= at:
                 rater.open.remove(id)
-                if not ticket.printed:  # a vote on it may still come, late
-                    self.tickets.close(ticket)
+                ticket.lapsed = True  # a vote on it may still come
+                self.tickets.close(ticket)
 
     def _on_vote(self, event: Event, body: dict[str, Any]) -> None:
         if body.get("ticket") is None:

@@ -112,6 +112,8 @@ class Tickets:
                 ticket = self._with_vote(ticket, event)
             elif event.kind == "undo" and body["ticket"] == id and ticket is not None and ticket.vote is not None:
                 ticket.vote.undone = True
+        if ticket is not None and not ticket.printed:  # one that a rater holds would be in memory
+            ticket.lapsed = ticket.vote is None
         return ticket
 
     def _with_vote(self, ticket: TicketRecord | None, event: Event) -> TicketRecord | None:

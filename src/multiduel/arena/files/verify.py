@@ -13,7 +13,7 @@ from multiduel.arena.domain.clock import span, went_back
 from multiduel.arena.domain.errors import BrokenLog
 from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.log_check import LogCheck
-from multiduel.arena.domain.past import Past, keys_of
+from multiduel.arena.domain.past import Past, line_key, ticket_key
 from multiduel.arena.domain.state import State
 from multiduel.arena.files.signed_heads import Found
 from multiduel.arena.journal import Journal, Snapshot
@@ -116,7 +116,7 @@ class Verifier:
     def _check_page(self, page: Sequence[Event]) -> None:
         past = self.state.past
         if past is not None:  # one question to the database about all that these events mention
-            past.look_ahead(key for event in page for key in _mentioned(event))
+            past.look_ahead((key for event in page for key in _mentioned(event, self.state)), self.state.number)
         for event in page:
             log.check(event, self.state.number + 1, self.state.hash)
             self._bodies.check(self.state, event)
@@ -181,11 +181,14 @@ class Verifier:
             self._note(differs, f"its slate, of epoch {epoch.number}, comes out otherwise here")
 
 
-def _mentioned(event: Event) -> list[str]:
-    try:
-        return keys_of(event)
-    except (AttributeError, KeyError, TypeError):  # it will be refused for this
-        return []
+def _mentioned(event: Event, state: State) -> list[str]:
+    """What this event needs to know of events that are not in memory: is its ticket or line new, or what was its ticket?"""
+    found = []
+    for name, key in (("id", ticket_key), ("ticket", ticket_key), ("again", ticket_key), ("line", line_key)):
+        value = event.body.get(name)
+        if isinstance(value, str) and value not in state.tickets.memory:
+            found.append(key(value))
+    return found
 
 
 def verify(journal: Journal, arena: str) -> Verification:

@@ -105,9 +105,8 @@ class PostgresJournal(SqlJournal):
             columns = [list(column) for column in zip(*rows, strict=True)]
             connection.execute("INSERT INTO event_keys (key, number) SELECT * FROM unnest(%s::bigint[], %s::bigint[])", columns)
 
-    def _rows_about(self, connection: Any, arena: str, hashes: list[int]) -> list[Any]:
-        where = "ON e.arena = %s AND e.number = k.number WHERE k.key = ANY(%s::bigint[]) ORDER BY e.number"
-        return list(connection.execute(f"{ABOUT} {where}", (arena, hashes)).fetchall())
+    def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
+        return self.run(connection, f"{ABOUT} = ANY(?::bigint[]))", (arena, last, hashes))
 
     def _end_reading(self, connection: Any) -> None:
         connection.commit()

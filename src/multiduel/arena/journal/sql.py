@@ -24,7 +24,7 @@ PAGE_LOCKED = 100  # while the arena is locked: it fits into a socket's buffer, 
 WAIT = 10.0  # seconds to wait until one of them is free
 COLUMNS = "number, kind, at, body, hash"
 SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number LIMIT ?"
-ABOUT = f"SELECT DISTINCT {', '.join(f'e.{name}' for name in COLUMNS.split(', '))} FROM event_keys k JOIN events e"
+ABOUT = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number IN (SELECT number FROM event_keys WHERE number <= ? AND key"
 SECRET = "role, subject, hash, label, created, made_by, used"
 NOTICE = "arena, id, kind, target, secret, created, made_by"
 CHANGE = "arena, role, subject, what, label, at, made_by"
@@ -54,9 +54,9 @@ class SqlTransaction:
         self.last = events[-1] if events else self.last
         return events
 
-    def about(self, keys: Sequence[str]) -> list[Event]:
-        """The events with any of these keys, in order."""
-        return self._journal.find_about(self._connection, self._arena, keys)
+    def about(self, keys: Sequence[str], last: int) -> list[Event]:
+        """The events with any of these keys, in order, up to event ``last``."""
+        return self._journal.find_about(self._connection, self._arena, keys, last)
 
     def append(self, events: Sequence[Event]) -> None:
         self._journal.insert(self._connection, self._arena, events)
@@ -237,22 +237,22 @@ class SqlJournal(ABC):
             for arena, events in by_arena.items():
                 self.insert_keys(connection, key_rows(arena, events))
 
-    def find_about(self, connection: Any, arena: str, keys: Sequence[str]) -> list[Event]:
-        """The events with any of these keys, in order. Different keys may have the same hash: the caller looks again."""
+    def find_about(self, connection: Any, arena: str, keys: Sequence[str], last: int) -> list[Event]:
+        """The events with any of these keys, in order, up to event ``last``. Different keys may have the same hash: the caller
+        looks again."""
         hashes = sorted({key_hash(arena, key) for key in keys})
         rows: dict[int, Any] = {}
         for start in range(0, len(hashes), AT_ONCE):
-            rows |= {row[0]: row for row in self._rows_about(connection, arena, hashes[start : start + AT_ONCE])}
+            rows |= {row[0]: row for row in self._rows_about(connection, arena, last, hashes[start : start + AT_ONCE])}
         return [log.read(*rows[number]) for number in sorted(rows)]
 
-    def _rows_about(self, connection: Any, arena: str, hashes: list[int]) -> list[Any]:
+    def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
         places = ", ".join("?" * len(hashes))
-        statement = f"{ABOUT} ON e.arena = ? AND e.number = k.number WHERE k.key IN ({places}) ORDER BY e.number"
-        return self.run(connection, statement, (arena, *hashes))
+        return self.run(connection, f"{ABOUT} IN ({places}))", (arena, last, *hashes))
 
-    def about(self, arena: str, keys: Sequence[str]) -> list[Event]:
+    def about(self, arena: str, keys: Sequence[str], last: int) -> list[Event]:
         with self.borrowed() as connection:
-            found = self.find_about(connection, arena, keys)
+            found = self.find_about(connection, arena, keys, last)
             self._end_reading(connection)
             return found
 

@@ -17,7 +17,7 @@ from multiduel.arena.journal import Journal
 def past_in(journal: Journal, arena: str) -> Past:
     """The log of an arena in a journal."""
     return Past(
-        lambda keys: journal.about(arena, keys),
+        lambda keys, last: journal.about(arena, keys, last),
         lambda kind: journal.of_kind(arena, kind) if kind else journal.stream(arena),
     )
 

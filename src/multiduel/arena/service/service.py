@@ -299,7 +299,8 @@ class Service:
             known.append(state.number)
             state.trim()
             if state.past is not None:
-                state.past.look_ahead(keys_ahead(state, (order.command for order in orders)), transaction.about)
+                commands = (order.command for order in orders)
+                state.past.look_ahead(keys_ahead(state, commands), state.number, transaction.about)
             decision = Decision(state)
             answers = [self._decide(decision, order, k) for k, order in enumerate(orders)]
             wrote.append(_append(transaction, decision))
@@ -326,7 +327,7 @@ class Service:
                 known.append(state.number)
                 state.trim()
                 if state.past is not None:
-                    state.past.look_ahead(keys_ahead(state, (order.command for order in orders)))
+                    state.past.look_ahead(keys_ahead(state, (order.command for order in orders)), state.number)
                 decision = Decision(state)
                 answers = [self._decide(decision, order, k) for k, order in enumerate(orders)]
                 if decision.events:

@@ -71,7 +71,7 @@ def expiry(decision: Decision) -> str:
 
 def is_expired(decision: Decision, ticket: TicketRecord) -> bool:
     """Tell whether the ticket expired before this command."""
-    return ticket.expires is not None and ticket.expires <= decision.at
+    return ticket.lapsed or (ticket.expires is not None and ticket.expires <= decision.at)
 
 
 def limit_of(state: State, rater: RaterRecord) -> int | None:

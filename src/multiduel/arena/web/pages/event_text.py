@@ -23,7 +23,9 @@ class Names:
         self.holder: dict[str, str | None] = {}
         raters, some = set(), list(events)
         if state.past is not None:
-            state.past.look_ahead(ticket_key(_ticket(event.body)) for event in some)
+            state.past.look_ahead(
+                (ticket_key(_ticket(event.body)) for event in some if event.kind in ("vote", "undo")), state.number
+            )
         for body in (event.body for event in some):
             id = _ticket(body)
             ticket = state.tickets.get(id)
