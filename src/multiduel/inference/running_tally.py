@@ -71,6 +71,7 @@ class RunningTally(Counts):
         self.single_above: Floats = np.zeros((n_arms, n_arms))  # by answers that judge one pair
         self.single_ties: Floats = np.zeros((n_arms, n_arms))
         self.met: Ints = np.zeros((n_arms, 1), np.int64)  # [i, s]: answers that compared i, in which s + 1 others were compared
+        self._compared = [0] * n_arms  # answers that compared each arm
         self.judgements = 0  # of pairs, in all answers
         self._empty()
         self._awake: OrderedDict[str, dict[int, tuple[int, ...]]] = OrderedDict()  # unit -> pair -> judgements, in order
@@ -126,8 +127,9 @@ class RunningTally(Counts):
                 self.single_ties[j, i] += sign
             else:
                 self.single_above[(i, j) if placing > 0 else (j, i)] += sign
-            self.met[i, 0] += sign
-            self.met[j, 0] += sign
+            for arm in (i, j):
+                self.met[arm, 0] += sign
+                self._compared[arm] += sign
         elif pairs:
             here = sorted({arms[place] for a, b, _ in pairs for place in (a, b)})
             others = len(here) - 2
@@ -139,6 +141,7 @@ class RunningTally(Counts):
                 self._drop(number)
             for arm in here:
                 self.met[arm, others] += sign
+                self._compared[arm] += sign
             for a, b, placing in pairs:
                 self._place(arms[a], arms[b], placing, sign)
 
@@ -146,7 +149,7 @@ class RunningTally(Counts):
 
     def _keep(self, number: int, arms: Sequence[int], pairs: Pairs, here: Sequence[int]) -> None:
         often = max(LEAST_KEPT, KEPT // self.n_arms)
-        least = int(self.met[here].sum(axis=1).min())
+        least = min(self._compared[arm] for arm in here)
         level = max(0, (least // often).bit_length() - 1)
         if level and mixed(number) & ((1 << level) - 1):
             return
@@ -302,6 +305,7 @@ class RunningTally(Counts):
         self._grow(more)
         self.single_above, self.single_ties = (np.pad(table, (0, more)) for table in (self.single_above, self.single_ties))
         self.met = np.pad(self.met, ((0, more), (0, 0)))
+        self._compared += [0] * more
 
     def frozen(self) -> RunningTally:
         """Return a copy that stays as it is."""
@@ -311,7 +315,7 @@ class RunningTally(Counts):
         for name in ("_numbers", "_level", "_ends", "_first", "_second", "_placed"):
             setattr(made, name, getattr(self, name)[:])
         made._awake = OrderedDict((whom, dict(pairs)) for whom, pairs in self._awake.items())
-        made._asleep = dict(self._asleep)
+        made._asleep, made._compared = dict(self._asleep), self._compared[:]
         return made
 
     def saved(self) -> dict[str, Any]:
@@ -348,6 +352,7 @@ class RunningTally(Counts):
         if not good:
             raise BadInput("A saved tally must be what 'saved' returned.")
         tally._fill(table)
+        tally._compared = tally.met.sum(axis=1).tolist()
         ends = np.cumsum(lengths).tolist()
         for whom, start, end in zip(table["units"], [0, *ends], ends, strict=False):
             tally._asleep[whom] = codes[start:end], table["judgements"][start:end]

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from multiduel.arena.domain import events as log
@@ -144,13 +146,21 @@ def _vote(state: State, body: dict[str, Any]) -> str | None:
     return _said(state, body, shown, rater or holder)
 
 
-def _said(state: State, body: dict[str, Any], shown: int, rater: str | None) -> str | None:
-    ballot = body["ballot"]
+@lru_cache(maxsize=4096)  # of few options there are few rankings
+def wrong_ballot(text: str, question: str, shown: int) -> str:
+    """What is wrong with a ballot, as canonical JSON; empty if nothing is."""
+    ballot = json.loads(text)
     try:
-        if ballot != normal(ballot, state.settings.question, shown):
-            return "its ballot is not in normal form"
+        return "" if ballot == normal(ballot, question, shown) else "its ballot is not in normal form"
     except BadInput as error:
         return f"its ballot is none: {str(error).rstrip('.')}"
+
+
+def _said(state: State, body: dict[str, Any], shown: int, rater: str | None) -> str | None:
+    ballot = body["ballot"]
+    wrong = wrong_ballot(log.canonical(ballot), state.settings.question, shown)
+    if wrong:
+        return wrong
     skipped = "skip" in ballot
     if (body["counted"] == "skipped") != skipped or ("aside" in body and body["counted"] != "aside"):
         return "its 'counted' does not fit its ballot"

@@ -121,7 +121,7 @@ class Verifier:
             log.check(event, self.state.number + 1, self.state.hash)
             self._bodies.check(self.state, event)
             self._before(event)
-            self.state.apply(event)
+            self.state.apply(event, checked=True)
             self.report.events += 1
             self._after(event)
         self.state.trim()
