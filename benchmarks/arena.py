@@ -1,9 +1,11 @@
 """The arena measured: durable votes per second, long logs, and a thousand simulated raters.
 
-    python benchmarks/arena.py measure [speed long raters]   into benchmarks/arena.json
+    python benchmarks/arena.py measure [speed workers long raters]   into benchmarks/arena.json
+    python benchmarks/arena.py large VOTES                   the same, of a very long log: imported, started, verified
     python benchmarks/arena.py page                          "Measured" (docs/arena.md), "Capacity" (docs/operate.md)
 
-``speed`` has PostgreSQL too where Debian's package is installed. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
+``speed`` and ``workers`` have PostgreSQL too where Debian's package is installed. MULTIDUEL_BEFORE is the folder of an earlier
+checkout, which ``workers`` then measures in the same run. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
 ``raters`` needs.
 """
 
@@ -88,9 +90,9 @@ async def load(db, together):
         owner = server.owner(some_options(20), slate_size=4, go_on=True, seed=1)
         keys = [str(owner.admit(f"rater {k}").key) for k in range(RATERS)]
         wires = [await Wire(server.port).open() for _ in keys]
-        await stream(wires, keys, owner.arena, 400)  # warm
+        await stream(wires, keys, [owner.arena] * RATERS, 400)  # warm
         before, cpu, own, start = server.counters(), server.cpu(), time.process_time(), time.perf_counter()
-        waits = await stream(wires, keys, owner.arena, VOTES)
+        waits = await stream(wires, keys, [owner.arena] * RATERS, VOTES)
         seconds, own = time.perf_counter() - start, time.process_time() - own
         cpu, after = server.cpu() - cpu, server.counters()
         commits = after["multiduel_commits_total"] - before["multiduel_commits_total"]
@@ -109,13 +111,67 @@ async def load(db, together):
         server.stop()
 
 
-async def stream(wires, keys, arena, votes):
+def workers():
+    """One arena and eight, on SQLite and on PostgreSQL with one worker and four; boards that are open and idle beside them."""
+    codes = {"this": None} | ({"before": os.environ["MULTIDUEL_BEFORE"]} if "MULTIDUEL_BEFORE" in os.environ else {})
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, databases(folder) as found:
+        for name, processes, arenas, boards in SETTINGS:
+            for code, where in codes.items():
+                if name in found:
+                    row = {"code": code, "database": name, "workers": processes, "arenas": arenas, "boards": boards}
+                    row |= asyncio.run(shared_load(found[name](), processes, arenas, boards, where))
+                    print(row, flush=True)
+                    rows.append(row)
+                    keep("workers", rows)
+    return rows
+
+
+SETTINGS = (
+    ("SQLite", 1, 1, 0),
+    ("SQLite", 1, 8, 0),
+    ("SQLite", 1, 1, 200),
+    ("PostgreSQL", 1, 1, 0),
+    ("PostgreSQL", 4, 1, 0),
+    ("PostgreSQL", 1, 8, 0),
+    ("PostgreSQL", 4, 8, 0),
+)
+
+
+async def shared_load(db, processes, arenas, boards, code):
+    server = Server(db, workers=processes, code=code)
+    try:
+        owners = [server.owner(some_options(20), slate_size=4, go_on=True, seed=k + 1) for k in range(arenas)]
+        raters = [(owners[k % arenas], str(owners[k % arenas].admit(f"rater {k}").key)) for k in range(RATERS)]
+        wires = [await Wire(server.port).open() for _ in raters]
+        watching = [await Wire(server.port).open() for _ in range(boards)]
+        for wire in watching:
+            await wire.watch(f"/own/{owners[0].arena}/board/changes", f"multiduel-owner={owners[0].key}")
+        keys, where = [key for _, key in raters], [owner.arena for owner, _ in raters]
+        await stream(wires, keys, where, 400)  # warm
+        cpu, own, start = server.cpu(), time.process_time(), time.perf_counter()
+        waits = await stream(wires, keys, where, VOTES // 2)
+        seconds, own, cpu = time.perf_counter() - start, time.process_time() - own, server.cpu() - cpu
+        return {
+            "votes": len(waits),
+            "votes_per_second": len(waits) / seconds,
+            "p50_ms": 1e3 * float(np.quantile(waits, 0.5)),
+            "p99_ms": 1e3 * float(np.quantile(waits, 0.99)),
+            "server_cpu_ms_per_vote": 1e3 * cpu / len(waits),
+            "client_cpu_ms_per_vote": 1e3 * own / len(waits),
+            "load_average": os.getloadavg()[0],
+        }
+    finally:
+        server.stop()
+
+
+async def stream(wires, keys, arenas, votes):
     """Seconds that each vote waited for its acknowledgement, which brings the next ticket."""
     left, waits = iter(range(votes)), []
 
     async def rate(k):
         rng = random.Random(k)
-        wire, key = wires[k], keys[k]
+        wire, key, arena = wires[k], keys[k], arenas[k]
         ticket = json.loads(await wire.call("POST", f"/arenas/{arena}/tickets", key, {}))
         for _ in left:
             order = rng.sample(range(ticket["places"]), ticket["places"])
@@ -481,7 +537,7 @@ def without_a_server():
     return next(row["answers_50"] for row in rows if (row["K"], row["policy"], row["m"]) == (59, "challengers", 4))
 
 
-PARTS = {"speed": speed, "long": long, "raters": raters}
+PARTS = {"speed": speed, "workers": workers, "long": long, "raters": raters}
 
 
 def main():

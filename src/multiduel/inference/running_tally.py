@@ -72,7 +72,7 @@ class RunningTally(Counts):
         self.single_ties: Floats = np.zeros((n_arms, n_arms))
         self.met: Ints = np.zeros((n_arms, 1), np.int64)  # [i, s]: answers that compared i, in which s + 1 others were compared
         self._compared = [0] * n_arms  # answers that compared each arm
-        self.judgements = 0  # of pairs, in all answers
+        self.judging = 0  # answers that judge a pair at least
         self._empty()
         self._awake: OrderedDict[str, dict[int, tuple[int, ...]]] = OrderedDict()  # unit -> pair -> judgements, in order
         self._asleep: dict[str, tuple[Any, Any]] = {}  # unit -> its pairs and judgements
@@ -110,7 +110,7 @@ class RunningTally(Counts):
 
     def _count(self, number: int, arms: Sequence[int], pairs: Pairs, whom: str | None, sign: int) -> None:
         self.answers += sign
-        self.judgements += sign * len(pairs)
+        self.judging += sign * bool(pairs)
         showings = self.showings
         for arm in arms:
             showings[arm] += sign
@@ -320,7 +320,7 @@ class RunningTally(Counts):
 
     def saved(self) -> dict[str, Any]:
         """Save the tally as arrays and numbers, for ``restored``."""
-        plain = {"unit": self.unit, "answers": self.answers, "judgements_in_all": self.judgements}
+        plain = {"unit": self.unit, "answers": self.answers, "judging": self.judging}
         return plain | {name: getattr(self, name) for name in TABLES} | self._columns() | self._judged_columns()
 
     @classmethod
@@ -334,7 +334,7 @@ class RunningTally(Counts):
         """
         K = len(table["above"])
         tally = cls(K, unit=table["unit"])
-        tally.answers, tally.judgements = int(table["answers"]), int(table["judgements_in_all"])
+        tally.answers, tally.judging = int(table["answers"]), int(table["judging"])
         for name in TABLES:
             setattr(tally, name, table[name])
         first, second, sizes = table["first"], table["second"], table["sizes"]

@@ -501,12 +501,12 @@ def _read_running(tally: RunningTally, names: Sequence[str] | None, by: str) -> 
         several = tally.met.shape[1] - np.argmax(tally.met[:, ::-1] > 0, axis=1)
         most = np.where(tally.met.any(axis=1), several, 0).astype(float)
         shown, single = tally.met.sum(axis=1).astype(float), (tally.single_above, tally.single_ties)
-        units = tally.answers
+        units = tally.judging
         return Known(labels, by, tally.above, tally.ties, units, units, rows, shown, 2.0, lambda: tally, None, single, most)
     said = tally.judged()
     rows = Rows(said.first, said.second, said.placed, ones, np.zeros(0, np.int64), said.edges, ones, no_x)
     above, ties = Votes(labels, said.first, said.second, said.placed).tables
-    return Known(labels, by, above, ties, tally.answers, len(said.edges) - 1, rows, None, 2.0, lambda: tally)
+    return Known(labels, by, above, ties, tally.judging, len(said.edges) - 1, rows, None, 2.0, lambda: tally)
 
 
 def _read_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> Known:

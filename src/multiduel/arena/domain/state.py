@@ -30,7 +30,7 @@ from multiduel.inputs import BadInput
 SLACK = 1e-6  # far more than rounding
 LATEST = 32  # votes of a rater that are known without a look into the log
 LATEST_WAITS = 100  # votes whose time is known
-MOST_STEPS = 10_000  # that the chooser may be behind, while a log is folded
+MOST_STEPS = 200_000  # that the chooser may be behind, while a log is folded
 GROUPS = {"people": ("person",), "judges": ("judge",), "all": ("person", "judge")}  # whose votes are counted apart
 
 
@@ -269,8 +269,6 @@ class State:
             raise BrokenLog(event.number, "a log begins with 'created', once")
         if self.schema != log.SCHEMA:
             event = log.upgrade(event, self.schema)
-        if event.at == self.at:
-            event = event._replace(at=self.at)  # one text for many: a vote and the ticket after it
         self.torn = True
         try:
             if went_back(event.body):
