@@ -1,9 +1,11 @@
 """The arena measured: durable votes per second, long logs, and a thousand simulated raters.
 
-    python benchmarks/arena.py measure [speed long raters]   into benchmarks/arena.json
+    python benchmarks/arena.py measure [speed workers long raters]   into benchmarks/arena.json
+    python benchmarks/arena.py large VOTES                   the same, of a very long log: imported, started, verified
     python benchmarks/arena.py page                          "Measured" (docs/arena.md), "Capacity" (docs/operate.md)
 
-``speed`` has PostgreSQL too where Debian's package is installed. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
+``speed`` and ``workers`` have PostgreSQL too where Debian's package is installed. MULTIDUEL_BEFORE is the folder of an earlier
+checkout, which ``workers`` then measures in the same run. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
 ``raters`` needs.
 """
 
@@ -14,6 +16,7 @@ import contextlib
 import json
 import os
 import random
+import resource
 import statistics
 import subprocess
 import sys
@@ -88,9 +91,9 @@ async def load(db, together):
         owner = server.owner(some_options(20), slate_size=4, go_on=True, seed=1)
         keys = [str(owner.admit(f"rater {k}").key) for k in range(RATERS)]
         wires = [await Wire(server.port).open() for _ in keys]
-        await stream(wires, keys, owner.arena, 400)  # warm
+        await stream(wires, keys, [owner.arena] * RATERS, 400)  # warm
         before, cpu, own, start = server.counters(), server.cpu(), time.process_time(), time.perf_counter()
-        waits = await stream(wires, keys, owner.arena, VOTES)
+        waits = await stream(wires, keys, [owner.arena] * RATERS, VOTES)
         seconds, own = time.perf_counter() - start, time.process_time() - own
         cpu, after = server.cpu() - cpu, server.counters()
         commits = after["multiduel_commits_total"] - before["multiduel_commits_total"]
@@ -109,13 +112,67 @@ async def load(db, together):
         server.stop()
 
 
-async def stream(wires, keys, arena, votes):
+def workers():
+    """One arena and eight, on SQLite and on PostgreSQL with one worker and four; boards that are open and idle beside them."""
+    codes = {"this": None} | ({"before": os.environ["MULTIDUEL_BEFORE"]} if "MULTIDUEL_BEFORE" in os.environ else {})
+    rows = []
+    with tempfile.TemporaryDirectory() as folder, databases(folder) as found:
+        for name, processes, arenas, boards in SETTINGS:
+            for code, where in codes.items():
+                if name in found:
+                    row = {"code": code, "database": name, "workers": processes, "arenas": arenas, "boards": boards}
+                    row |= asyncio.run(shared_load(found[name](), processes, arenas, boards, where))
+                    print(row, flush=True)
+                    rows.append(row)
+                    keep("workers", rows)
+    return rows
+
+
+SETTINGS = (
+    ("SQLite", 1, 1, 0),
+    ("SQLite", 1, 8, 0),
+    ("SQLite", 1, 1, 200),
+    ("PostgreSQL", 1, 1, 0),
+    ("PostgreSQL", 4, 1, 0),
+    ("PostgreSQL", 1, 8, 0),
+    ("PostgreSQL", 4, 8, 0),
+)
+
+
+async def shared_load(db, processes, arenas, boards, code):
+    server = Server(db, workers=processes, code=code)
+    try:
+        owners = [server.owner(some_options(20), slate_size=4, go_on=True, seed=k + 1) for k in range(arenas)]
+        raters = [(owners[k % arenas], str(owners[k % arenas].admit(f"rater {k}").key)) for k in range(RATERS)]
+        wires = [await Wire(server.port).open() for _ in raters]
+        watching = [await Wire(server.port).open() for _ in range(boards)]
+        for wire in watching:
+            await wire.watch(f"/own/{owners[0].arena}/board/changes", f"multiduel-owner={owners[0].key}")
+        keys, where = [key for _, key in raters], [owner.arena for owner, _ in raters]
+        await stream(wires, keys, where, 400)  # warm
+        cpu, own, start = server.cpu(), time.process_time(), time.perf_counter()
+        waits = await stream(wires, keys, where, VOTES // 2)
+        seconds, own, cpu = time.perf_counter() - start, time.process_time() - own, server.cpu() - cpu
+        return {
+            "votes": len(waits),
+            "votes_per_second": len(waits) / seconds,
+            "p50_ms": 1e3 * float(np.quantile(waits, 0.5)),
+            "p99_ms": 1e3 * float(np.quantile(waits, 0.99)),
+            "server_cpu_ms_per_vote": 1e3 * cpu / len(waits),
+            "client_cpu_ms_per_vote": 1e3 * own / len(waits),
+            "load_average": os.getloadavg()[0],
+        }
+    finally:
+        server.stop()
+
+
+async def stream(wires, keys, arenas, votes):
     """Seconds that each vote waited for its acknowledgement, which brings the next ticket."""
     left, waits = iter(range(votes)), []
 
     async def rate(k):
         rng = random.Random(k)
-        wire, key = wires[k], keys[k]
+        wire, key, arena = wires[k], keys[k], arenas[k]
         ticket = json.loads(await wire.call("POST", f"/arenas/{arena}/tickets", key, {}))
         for _ in left:
             order = rng.sample(range(ticket["places"]), ticket["places"])
@@ -188,7 +245,7 @@ def long():
 
 def uses(db, arena):
     """In a process of its own: memory of a folded log, and CPU seconds of what reads all of it."""
-    from multiduel.arena import Service, connect
+    from multiduel.arena import AdmitRater, Ask, Service, Vote, connect
     from multiduel.arena.files.exports import log_table, whole_events
     from multiduel.arena.files.verify import verify
     from multiduel.arena.files.vote_table import rows_of, vote_table
@@ -198,7 +255,11 @@ def uses(db, arena):
     before = resident()
     votes = service.board(arena).answers
     found = {"memory_bytes_per_vote": (resident() - before) / votes}
+    rater = service.do(AdmitRater(arena, "one who looks"))
+    ticket = service.do(Ask(arena, rater, "look"))
+    service.do(Vote(ticket.id, {"rank": [[place] for place in range(len(ticket.options))]}))
     for name, work in (
+        ("board_cpu_seconds", lambda: service.board(arena)),
         ("raters_cpu_seconds", lambda: service.raters(arena)),
         ("votes_csv_cpu_seconds", lambda: sum(map(len, vote_table(rows_of(service, arena))))),
         ("log_csv_cpu_seconds", lambda: sum(map(len, log_table(whole_events(service.journal, arena))))),
@@ -209,6 +270,95 @@ def uses(db, arena):
         found[name] = time.process_time() - start
     service.close()
     return found
+
+
+# ---- a very long log
+
+
+def large(votes):
+    """Import votes, start from the snapshot, look at the board after a vote, verify: each in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        return large_steps(f"{folder}/large.db", votes)
+
+
+def large_steps(db, votes):
+    row = step("large-import", db, str(votes))
+    row |= step("large-start", db, row["arena"]) | step("large-verify", db, row["arena"])
+    print(row, flush=True)
+    return row
+
+
+def step(*words):
+    return json.loads(subprocess.check_output([sys.executable, __file__, *words]).splitlines()[-1])
+
+
+def large_import(db, votes):
+    from multiduel.arena import Create, ImportVotes, Open, Service, Settings, VoteLine, connect
+    from multiduel.arena.domain.options import Option, make_content
+
+    K, raters, portion, rng = 200, 5_000, 50_000, random.Random(1)
+    service = Service(connect(db))
+    options = [Option(f"option {k}", (make_content("text", f"{k}"),)) for k in range(K)]
+    arena = service.do(Create("large", Settings(slate_size=4, go_on=True, seed=1), options)).id
+    service.do(Open(arena))
+
+    def line(k):
+        some = rng.sample(range(K), 4)
+        order = sorted(range(4), key=lambda place: some[place] / 66 - rng.gauss(0, 1.5))
+        shown = [f"option {one}" for one in some]
+        return VoteLine(f"v{k}", {"rank": [[place] for place in order]}, shown=shown, rater=f"rater {rng.randrange(raters)}")
+
+    cpu = 0.0
+    for first in range(0, int(votes), portion):
+        lines = [line(k) for k in range(first, min(first + portion, int(votes)))]
+        start = time.process_time()
+        assert service.do(ImportVotes(arena, lines)).accepted
+        cpu += time.process_time() - start
+    service.close()
+    return {
+        "arena": arena,
+        "K": K,
+        "votes": int(votes),
+        "raters": raters,
+        "import_cpu_seconds": cpu,
+        "import_peak_bytes": peak(),
+    } | {"disk_bytes": os.path.getsize(db)}
+
+
+def large_start(db, arena):
+    from multiduel.arena import AdmitRater, Ask, Service, Vote, connect
+
+    service = Service(connect(db))
+    service.warm()
+    before, start = resident(), time.process_time()
+    service.info(arena)
+    started, held = time.process_time() - start, resident() - before
+    rater, boards = service.do(AdmitRater(arena, f"one more {time.time()}")), []
+    service.board(arena)
+    for k in range(5):
+        ticket = service.do(Ask(arena, rater, f"ask {k} {time.time()}"))
+        service.do(Vote(ticket.id, {"rank": [[place] for place in range(len(ticket.options))]}))
+        start = time.process_time()
+        service.board(arena)
+        boards.append(time.process_time() - start)
+    row = {"start_cpu_seconds": started, "state_bytes": held, "board_cpu_seconds": statistics.median(boards)}
+    service.close()
+    return row
+
+
+def large_verify(db, arena):
+    from multiduel.arena import connect
+    from multiduel.arena.files.verify import verify
+
+    journal, start = connect(db), time.process_time()
+    report = verify(journal, arena)
+    row = {"verify_cpu_seconds": time.process_time() - start, "verify_peak_bytes": peak(), "good": report.good}
+    journal.close()
+    return row
+
+
+def peak():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def resident():
@@ -347,39 +497,99 @@ def put(page, written):
 
 
 def capacity_words(store):
-    """What the measurements come to for other sizes, in proportion."""
-    row = store["long"]
+    """What the measurements come to for other sizes, in proportion where votes cost, and not where they do not."""
+    row, rows = store["long"], store["large"]
     cpu = min(one["server_cpu_ms_per_vote"] for one in store["speed"] if one["together"] == "any")
-    disk, memory = 1e6 * row["megabytes"] / row["votes"], row["memory_bytes_per_vote"]
+    largest = max(rows, key=lambda one: one["votes"])
+    imported = 1e6 * largest["import_cpu_seconds"] / largest["votes"]
+    disk = 1e6 * row["megabytes"] / row["votes"]
+    fold, verify = row["start_without"]["cpu_seconds_to_a_ticket"] / row["votes"], row["verify_cpu_seconds"] / row["votes"]
     lines = [
-        "| votes in one arena | disk | memory | start, with a snapshot | start, without | verify |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| votes in one arena | disk | memory | start, with a snapshot | board after a vote | verify | start, without one |",
+        "|---|--:|--:|--:|--:|--:|--:|",
     ]
-    for votes in (10**5, 10**6, 10**7, 10**9):
-        ratio = votes / row["votes"]
-        seconds = (row["start_with_snapshot"]["cpu_seconds"], row["start_without"]["cpu_seconds"], row["verify_cpu_seconds"])
-        cells = [f"{votes:,}", amount(disk * votes), amount(memory * votes), *(duration(one * ratio) for one in seconds)]
-        lines.append(f"| {' | '.join(cells)} |")
+    small = {"votes": row["votes"], "state_bytes": row["memory_bytes_per_vote"] * row["votes"]}
+    small |= {"start_cpu_seconds": row["start_with_snapshot"]["cpu_seconds"], "board_cpu_seconds": row["board_cpu_seconds"]}
+    for votes in sorted({10**5, 10**6, 10**7, 10**9, *(one["votes"] for one in rows)}):
+        known = next((one for one in rows if one["votes"] == votes), small if votes == 10**5 else None)
+        cells = [f"{votes:,}", amount(disk * votes)]
+        if known is None:
+            cells += [f"as with {largest['votes']:,}"] * 3
+        else:
+            cells += [
+                amount(known["state_bytes"]),
+                duration(known["start_cpu_seconds"]),
+                f"{1e3 * known['board_cpu_seconds']:.0f} ms",
+            ]
+        lines.append(f"| {' | '.join([*cells, duration(verify * votes), duration(fold * votes)])} |")
+    done = ", ".join(f"{one['votes']:,}" for one in rows)
     return "\n".join(
         [
             paragraph(
-                f"Measured with {row['votes']:,} votes on {row['K']} options, the rest in proportion:",
-                f"{disk:,.0f} bytes of disk and {memory:,.0f} bytes of memory a vote,",
-                f"{cpu:.2f} ms of the server's CPU for a vote with its next ticket,",
-                f"which is {1e3 / cpu:,.0f} votes a second and core at most.",
+                "An arena's memory grows with its options, raters and open tickets, and not with its votes.",
+                f"{disk:,.0f} bytes of disk hold a vote and its ticket. A vote with its next ticket takes",
+                f"{cpu:.2f} ms of the server's CPU, which is",
+                f"{1e3 / cpu:,.0f} votes a second and core at most;",
+                f"a vote from a file {imported:.0f} µs, {1e6 / imported:,.0f} a second.",
             ),
             *lines,
             "",
             paragraph(
-                "An arena is folded into the memory of every process that serves it, with all of its votes:",
-                "that memory is the ceiling of one arena.",
-                "Commands of one arena are decided one after the other, so one arena uses one core.",
-                "Several arenas share nothing but the database: with PostgreSQL several processes serve them,",
-                "and beyond one database, give each group of arenas a server and a database of its own.",
-                "A billion votes in one arena do not fit: spread them over arenas.",
+                f"CPU times. Memory, start and board were measured with {row['votes']:,} votes given on tickets",
+                f"and with {done} imported votes, {row['K']} options each;",
+                f"disk, verifying and folding are in proportion to {row['votes']:,} votes on tickets.",
+                *(
+                    f"Verifying {one['votes']:,} imported votes took {duration(one['verify_cpu_seconds'])} and"
+                    f" {amount(one['verify_peak_bytes'])} of memory in all."
+                    for one in rows[-1:]
+                ),
+                "A billion votes in one arena are on paper only.",
+            ),
+            *worker_words(store.get("workers", [])),
+            paragraph(
+                "What sets the ceiling of one arena: its commands are decided one after the other, so one arena uses one core,",
+                "whatever the number of workers. Several arenas share nothing but the database: with PostgreSQL",
+                "give the server as",
+                "many workers as there are busy arenas or cores, whichever is less. SQLite has one writer and so one worker.",
+                "Beyond one database, give each group of arenas a server and a database of its own: nothing is",
+                "shared between them.",
+                "Where the unit is the rater or the case, twelve bytes a judged pair stay in memory besides.",
+                "What reads all votes takes time in proportion to them and no memory: the raters' page, boards",
+                "of parts, reports,",
+                "exports, and verifying.",
             ),
         ]
     )
+
+
+def worker_words(rows):
+    if not rows:
+        return []
+    codes = list(dict.fromkeys(row["code"] for row in rows))
+    head = ["database", "workers", "arenas", "idle boards", "votes/s", "p50", "p99", "server, CPU/vote", "client, CPU/vote"]
+    if "before" in codes:
+        head += ["votes/s before", "CPU/vote before"]
+    lines = [
+        paragraph(
+            f"{RATERS} raters without a pause, spread over one arena or eight (K = 20, m = 4); server,",
+            "database and raters share two",
+            f"cores with other work (load average {min(row['load_average'] for row in rows):.0f} to",
+            f"{max(row['load_average'] for row in rows):.0f}), so plan with CPU times. One run each"
+            + (", in turns with the version before." if "before" in codes else "."),
+        ),
+        f"| {' | '.join(head)} |",
+        "|---" + "|--:" * (len(head) - 1) + "|",
+    ]
+    same = ("database", "workers", "arenas", "boards")
+    for row in (one for one in rows if one["code"] == "this"):
+        cells = [str(row[name]) for name in same]
+        cells += [f"{row['votes_per_second']:,.0f}", f"{row['p50_ms']:.0f} ms", f"{row['p99_ms']:.0f} ms"]
+        cells += [f"{row['server_cpu_ms_per_vote']:.2f} ms", f"{row['client_cpu_ms_per_vote']:.2f} ms"]
+        for one in rows:
+            if one["code"] == "before" and all(one[name] == row[name] for name in same):
+                cells += [f"{one['votes_per_second']:,.0f}", f"{one['server_cpu_ms_per_vote']:.2f} ms"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
 
 
 def amount(bytes):
@@ -481,12 +691,19 @@ def without_a_server():
     return next(row["answers_50"] for row in rows if (row["K"], row["policy"], row["m"]) == (59, "challengers", 4))
 
 
-PARTS = {"speed": speed, "long": long, "raters": raters}
+STEPS = {"large-import": large_import, "large-start": large_start, "large-verify": large_verify}
+PARTS = {"speed": speed, "workers": workers, "long": long, "raters": raters}
 
 
 def main():
     if sys.argv[1:2] == ["page"]:
         page()
+    elif sys.argv[1:2] == ["large"]:
+        rows = json.loads(STORE.read_text()).get("large", [])
+        made = large(int(float(sys.argv[2])))
+        keep("large", sorted([*(row for row in rows if row["votes"] != made["votes"]), made], key=lambda row: row["votes"]))
+    elif sys.argv[1:2] and sys.argv[1] in STEPS:
+        print(json.dumps(STEPS[sys.argv[1]](*sys.argv[2:])))
     elif sys.argv[1:2] == ["uses"]:
         print(json.dumps(uses(*sys.argv[2:])))
     elif sys.argv[1:2] == ["measure"]:

@@ -13,27 +13,27 @@ import time
 import urllib.request
 from pathlib import Path
 
-from multiduel.arena import Client, connect
-from multiduel.arena.web.access import Access
+from multiduel.arena import Client
 
 HERE = Path(__file__).resolve().parent
 TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Server:
-    """``multiduel arena serve`` on a free port; ``together`` is the most commands that share a transaction."""
+    """``multiduel arena serve`` on a free port.
 
-    def __init__(self, db: str, *, together: int | None = None) -> None:
+    ``together`` is the most commands that share a transaction; ``code`` a checkout to run instead of this one.
+    """
+
+    def __init__(self, db: str, *, together: int | None = None, workers: int = 1, code: str | None = None) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
             self.port = listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        journal = connect(db)
-        self.key = Access(journal.secrets).new_key("server")
-        journal.close()
-        command = [sys.executable, str(HERE / "arena_wire.py"), str(together or 0), db, str(self.port)]
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        )
+        path = os.pathsep.join([f"{code}/src"] * bool(code) + sys.path)
+        env = {**os.environ, "PYTHONPATH": path}
+        self.key = subprocess.check_output([sys.executable, str(HERE / "arena_wire.py"), "key", db], env=env, text=True).strip()
+        command = [sys.executable, str(HERE / "arena_wire.py"), str(together or 0), db, str(self.port), str(workers)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=env)
         self._until(lambda: self.get("/health/ready")["ready"])
 
     def _until(self, good) -> None:
@@ -61,12 +61,22 @@ class Server:
         return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[:1] not in ("#", ""))}
 
     def cpu(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
+        """CPU seconds of the server and its workers."""
+        return sum(_cpu_of(pid) for pid in _family(self.process.pid))
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(120)
+
+
+def _family(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(one for child in children for one in _family(int(child)))]
+
+
+def _cpu_of(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK
 
 
 class Wire:
@@ -93,14 +103,27 @@ class Wire:
             raise AssertionError(f"{method} {path}: {answer[:60]!r} {came[:300]!r}")
         return came
 
+    async def watch(self, path: str, cookie: str) -> None:
+        """Open a stream that is read by nobody."""
+        self._writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n\r\n".encode())
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 200"), answer[:200]
+
     def close(self) -> None:
         self._writer.close()
 
 
 if __name__ == "__main__":  # the server's process
+    from multiduel.arena import connect
     from multiduel.arena.service import service
     from multiduel.arena.web import serve
+    from multiduel.arena.web.access import Access
 
-    if int(sys.argv[1]):
-        service.TOGETHER = int(sys.argv[1])
-    serve.serve(serve.Setup(sys.argv[2], port=int(sys.argv[3])))
+    if sys.argv[1] == "key":
+        journal = connect(sys.argv[2])
+        print(Access(journal.secrets).new_key("server"))
+        journal.close()
+    else:
+        if int(sys.argv[1]):
+            service.TOGETHER = int(sys.argv[1])
+        serve.serve(serve.Setup(sys.argv[2], port=int(sys.argv[3]), workers=int(sys.argv[4])))

@@ -229,7 +229,7 @@ def arena_snapshots(folder: Path, name: str) -> None:
     arena = an_arena(db)
     journal = connect(db)
     saved = journal.load_snapshot(arena)
-    assert saved is not None and snapshots.load(arena, saved) is not None, "this is what is planted in"
+    assert saved is not None and snapshots.load(arena, saved, None) is not None, "this is what is planted in"
     for table in planted(json.loads(zlib.decompress(saved.data)), name):
         row = Snapshot(saved.number, saved.hash, saved.format, zlib.compress(json.dumps(table).encode()))
         tried(snapshots.load, arena, row)

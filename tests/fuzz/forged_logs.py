@@ -60,7 +60,7 @@ from multiduel.arena.files.sheets import sheets_of
 from multiduel.arena.files.verify import verify, verify_log
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.web.pages.event_text import Names, words
-from multiduel.arena.web.pages.routes_board import board_words, vote_times
+from multiduel.arena.web.pages.routes_board import board_words
 from multiduel.inputs import BadInput
 from tests.arena.folding import fold
 from tests.arena.play import FROZEN, Clock, an_arena, frozen, lively, options, running
@@ -237,7 +237,7 @@ def use(service: Service, arena: str) -> None:
     do(Open(arena))
     rater = do(AdmitRater(arena, "one more"))
     with service.look(arena) as state:
-        raters, known = list(state.raters), list(state.tickets)[-5:]
+        raters, known = list(state.raters), [ticket.id for ticket in state.tickets.values()][-5:]
     for id in raters[:4]:
         ticket = do(Ask(arena, id, "forged"))
         if isinstance(ticket, Ticket):
@@ -251,9 +251,9 @@ def use(service: Service, arena: str) -> None:
         do(Release(arena, id))
     for id in known:
         do(Vote(id, {"skip": True}))
-    with service.look(arena) as state:
-        undone = [key.split(":", 2)[1:] for key in state.requests if key.startswith("undo:")]
-        asked = [key.split(":", 1) for key in state.asks]
+    bodies = [(event.kind, event.body) for event in service.events(arena)]
+    undone = [(body["rater"], body["request"]) for kind, body in bodies if kind == "undo"]
+    asked = [(body["rater"], body["request"]) for kind, body in bodies if kind == "ticket" and body.get("request")]
     for id, request in undone:
         do(Undo(arena, id, request))
     for id, request in asked[:5]:
@@ -272,7 +272,7 @@ def use(service: Service, arena: str) -> None:
     for command in (Pause(arena), Close(arena)):
         do(command)
     with service.look(arena) as state:
-        again = load(arena, save(state))
+        again = load(arena, save(state), state.past)
         assert again is not None and digest(again) == digest(state), "the snapshot is another state"
 
 
@@ -285,8 +285,8 @@ def _look(service: Service, arena: str) -> None:
         problem_of(state)
     events = service.events(arena)
     with service.look(arena) as state:
-        names, times = Names(state, events), vote_times(state)
-    board_words(board, times)
+        names = Names(state, events)
+    board_words(board, service.pace(arena))
     for event in events:
         words(event, names).encode("utf-8")
     "".join(log_table(events)).encode("utf-8")

@@ -8,6 +8,7 @@ winner
 from multiduel.inference.evidence import Weighed, evidence, pair_intervals
 from multiduel.inference.forecast import Forecast, forecast
 from multiduel.inference.lasting import Lasting, Stood, stand
+from multiduel.inference.running_tally import RunningTally
 from multiduel.inference.standings import Standings, standings
 from multiduel.inference.tally import Answer, Tally
 from multiduel.inference.verdict import Score, Verdict, verdict
@@ -17,6 +18,7 @@ __all__ = [
     "Answer",
     "Forecast",
     "Lasting",
+    "RunningTally",
     "Score",
     "Standings",
     "Stood",

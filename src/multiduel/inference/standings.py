@@ -37,6 +37,7 @@ import numpy as np
 from multiduel.arrays import Flags, Floats, Ints
 from multiduel.inference.bounded import bounded_radius
 from multiduel.inference.evidence import evidence
+from multiduel.inference.running_tally import RunningTally
 from multiduel.inference.strengths import (
     Rows,
     Spread,
@@ -49,7 +50,7 @@ from multiduel.inference.strengths import (
     groups,
     spread,
 )
-from multiduel.inference.tally import Tally
+from multiduel.inference.tally import Counts, Tally
 from multiduel.inference.verdict import MOST_ROOM, Verdict, verdict
 from multiduel.inference.votes import MOST_OPTIONS, UNITS, Votes
 from multiduel.inference.words import listed, percent
@@ -336,8 +337,10 @@ class Known(NamedTuple):
     rows: Rows | None  # None: every pair is a unit of its own, so that counts are enough
     shown: Floats | None  # if the rows do not say
     seats: float  # how many options an answer compared, where only counts are known; otherwise 2
-    counted: Callable[[], Tally]  # what the verdict counts
+    counted: Callable[[], Counts]  # what the verdict counts
     styled: tuple[Rows, Rows] | None = None  # with covariates: by cluster, and with the counts of rows
+    single: tuple[Floats, Floats] | None = None  # above and ties by answers of one pair, which are not among the rows
+    most: Floats | None = None  # f8[K]  the most others that an answer compared with each option, if the rows do not say
 
     @property
     def assumed(self) -> float:
@@ -348,7 +351,7 @@ class Known(NamedTuple):
 
 
 def standings(
-    votes: Votes | Tally | Any,
+    votes: Votes | Counts | Any,
     ties: Any = None,
     *,
     names: Sequence[str] | None = None,
@@ -367,7 +370,7 @@ def standings(
     Parameters
     ----------
     votes
-        ``Votes``; a ``Tally``; or a table of wins of duels, ``votes[i][j]`` placed i above j.
+        ``Votes``; a ``Tally`` or ``RunningTally``; or a table of wins of duels, ``votes[i][j]`` placed i above j.
     ties
         For a table of wins: ``ties[i][j]`` placed them level.
     names
@@ -406,7 +409,7 @@ def standings(
     ('tea', 1, 1)
     """
     share("alpha", alpha, of="standings")
-    by = (votes.unit if isinstance(votes, Tally) else "answer") if by is None else choice("by", by, UNITS)
+    by = (votes.unit if isinstance(votes, Counts) else "answer") if by is None else choice("by", by, UNITS)
     x, effects = _covariates(votes, covariates, position)
     known = _read(votes, ties, names, by, x, slate_size)
     K = len(known.names)
@@ -457,9 +460,11 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
             raise BadInput("'ties' of 'standings' go with a table of wins: votes hold theirs.")
         labels = votes.options if names is None else names_of(names, len(votes.options), of="standings")
         return _read_votes(votes, labels, by, x)
+    if isinstance(votes, Counts) and ties is not None:
+        raise BadInput("'ties' of 'standings' go with a table of wins: a tally holds its own.")
+    if isinstance(votes, RunningTally):
+        return _read_running(votes, names, by)
     if isinstance(votes, Tally):
-        if ties is not None:
-            raise BadInput("'ties' of 'standings' go with a table of wins: a tally holds its own.")
         tally, duels = votes, False
         if tally.unit == "rater" and by != "rater":
             raise BadInput(f"'by' must be 'rater' for a tally that counts by rater. Got '{by}'.")
@@ -482,6 +487,26 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
     if seats <= 2.0:
         return Known(labels, by, tally.above, tally.ties, round(pairs), round(pairs), None, None, 2.0, lambda: tally)
     return Known(labels, by, tally.above, tally.ties, tally.answers, tally.answers, None, shown, seats, lambda: tally)
+
+
+def _read_running(tally: RunningTally, names: Sequence[str] | None, by: str) -> Known:
+    if by != tally.unit:
+        raise BadInput(f"'by' of 'standings' must be '{tally.unit}', as this tally counts. Got '{by}'.")
+    K = tally.n_arms
+    labels = tuple(f"option {k}" for k in range(K)) if names is None else names_of(names, K, of="standings")
+    no_x, ones = np.zeros((0, 0)), np.ones(1)
+    if by == "answer":
+        kept = tally.kept()
+        rows = Rows(kept.first, kept.second, kept.placed, ones, np.zeros(0, np.int64), kept.edges, kept.weight, no_x)
+        several = tally.met.shape[1] - np.argmax(tally.met[:, ::-1] > 0, axis=1)
+        most = np.where(tally.met.any(axis=1), several, 0).astype(float)
+        shown, single = tally.met.sum(axis=1).astype(float), (tally.single_above, tally.single_ties)
+        units = tally.judging
+        return Known(labels, by, tally.above, tally.ties, units, units, rows, shown, 2.0, lambda: tally, None, single, most)
+    said = tally.judged()
+    rows = Rows(said.first, said.second, said.placed, ones, np.zeros(0, np.int64), said.edges, ones, no_x)
+    above, ties = Votes(labels, said.first, said.second, said.placed).tables
+    return Known(labels, by, above, ties, tally.judging, len(said.edges) - 1, rows, None, 2.0, lambda: tally)
 
 
 def _read_votes(votes: Votes, names: tuple[str, ...], by: str, x: Floats | None) -> Known:
@@ -599,8 +624,11 @@ def estimate(known: Known, error: float) -> Estimate:
         squares = N.sum(axis=1) * (known.seats - 1.0)  # no answer compared an option more often
     else:
         M, seen = cluster_sums(known.rows, theta)
+        if known.single is not None:
+            M += duel_sums(*known.single, theta)
+        shown, most = seen.shown if known.shown is None else known.shown, seen.most if known.most is None else known.most
         # an answer that names the best compares it with all others, and each of these once: how often depends on the outcome
-        shown, squares = seen.shown, N.sum(axis=1) * seen.most if known.by == "answer" else seen.squares
+        squares = N.sum(axis=1) * most if known.by == "answer" else seen.squares
     centre = centring(group, N.sum(axis=1))
     covariance = spread(J, M * known.assumed, group, centre, _correction(known, len(theta)), known.assumed)
     off = np.sqrt(covariance.variance())

@@ -6,7 +6,7 @@ import math
 import operator
 from array import array
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,31 +80,39 @@ class _Rows:
             "names": [names[k] for k in who[order].tolist()],
         }
 
-    @classmethod
-    def of(cls, tally: Tally, columns: dict[str, Any]) -> _Rows:
-        """What ``columns`` gave, checked: compiled code will look up arms by these numbers."""
-        numbers, sizes, who, names = sorted(tally._held), columns["sizes"], columns["rater"], columns["names"]
-        first, second, placed = (columns[name] for name in ("first", "second", "placed"))
-        good = len(sizes) == len(numbers) == len(who) and len(first) == len(second) == len(placed) == sizes.sum()
-        good = good and not (len(sizes) and (sizes.min() < 0 or who.min() < 0 or who.max() >= len(names)))
-        if good and len(first):
-            good = min(first.min(), second.min()) >= 0 and max(first.max(), second.max()) < tally.n_arms
-            good = good and not (first == second).any() and -1 <= placed.min() <= placed.max() <= 1
-        if good and tally.unit == "answer":
-            above, ties = Votes(("",) * tally.n_arms, first, second, placed).tables
-            good = np.array_equal(above, tally.above) and np.array_equal(ties, tally.ties)
-        if not good:
-            raise BadInput("The answers of a saved tally must be those that it counts.")
-        made = cls()
-        made.numbers, made.ends = array("q", numbers), array("q", np.cumsum(sizes).tolist())
-        made.counts = bytearray(b"\1" * len(sizes))
-        made.rater, made.placed = array("i", who.tolist()), array("b", placed.tolist())
-        made.first, made.second = array("h", first.tolist()), array("h", second.tolist())
-        made.raters = {name: k for k, name in enumerate(names)}
-        return made
+
+class Counts:
+    """What a verdict reads: who was placed above whom, how often, and how often each arm was shown."""
+
+    def __init__(self, n_arms: int, unit: str) -> None:
+        if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or not 1 <= n_arms <= MOST_ARMS:
+            raise BadInput(
+                f"'n_arms' of a tally must be a whole number of at least 1 and at most {MOST_ARMS:,}. Got {shortened(n_arms)}."
+            )
+        self.unit = known_unit(unit)
+        self.above: Floats = np.zeros((n_arms, n_arms))  # answers that placed i above j
+        self.ties: Floats = np.zeros((n_arms, n_arms))  # answers that placed them level
+        self.showings: Ints = np.zeros(n_arms, np.int64)  # answers to slates with this arm
+        self.answers = 0
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms K."""
+        return len(self.above)
+
+    def _grow(self, more: int) -> None:
+        self.above, self.ties = (np.pad(table, (0, more)) for table in (self.above, self.ties))
+        self.showings = np.pad(self.showings, (0, more))
+
+    def _place(self, i: int, j: int, placing: int, change: int) -> None:
+        if placing == 0:
+            self.ties[i, j] += change
+            self.ties[j, i] += change
+        else:
+            self.above[(i, j) if placing > 0 else (j, i)] += change
 
 
-class Tally:
+class Tally(Counts):
     """The answers so far, as counts. What is inferred from them needs no order, so that undoing an answer only changes counts.
 
     An answer counts at most 1 per pair. With ``unit="rater"`` only a rater's first judgement of a pair counts: then what is said
@@ -121,25 +129,11 @@ class Tally:
     """
 
     def __init__(self, n_arms: int, *, unit: str = "answer") -> None:
-        if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or not 1 <= n_arms <= MOST_ARMS:
-            raise BadInput(
-                f"'n_arms' of a tally must be a whole number of at least 1 and at most {MOST_ARMS:,}. Got {shortened(n_arms)}."
-            )
-        self.unit = known_unit(unit)
-        self.above: Floats = np.zeros((n_arms, n_arms))  # answers that placed i above j
-        self.ties: Floats = np.zeros((n_arms, n_arms))  # answers that placed them level
-        self.showings: Ints = np.zeros(n_arms, np.int64)  # answers to slates with this arm
-        self.answers = 0
+        super().__init__(n_arms, unit)
         self._last = 0
         self._held: set[int] = set()
         self._judged: dict[Hashable, dict[tuple[int, int], dict[int, int]]] = {}  # by rater
-        self._asleep: dict[Hashable, Ints] = {}  # judgements of raters that have not been needed since it was restored
         self._rows: _Rows | None = _Rows()  # None: made from counts
-
-    @property
-    def n_arms(self) -> int:
-        """Number of arms K."""
-        return len(self.above)
 
     def __repr__(self) -> str:
         pairs = int((np.triu(self.above + self.above.T + self.ties) > 0.0).sum())
@@ -192,21 +186,6 @@ class Tally:
             **({"case": whose, "cases": names_of_units} if self.unit == "case" else {"rater": whose, "raters": names_of_units}),
         )
 
-    def recall(self, answers: Iterable[Answer]) -> None:
-        """Note again what each answer said that this tally holds already as counts.
-
-        Parameters
-        ----------
-        answers
-            All that count, made by ``held``, in the order of their numbers.
-        """
-        rows = _Rows()
-        for answer in answers:
-            rows.add(answer)
-        if set(rows.numbers) != self._held or len(rows.numbers) != len(self._held):
-            raise BadInput(f"'recall' takes the {len(self._held):,} answers that this tally holds. Got {len(rows.numbers):,}.")
-        self._rows = rows
-
     def add(self, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
         """Count an answer.
 
@@ -237,24 +216,6 @@ class Tally:
         if self._rows is not None:
             self._rows.add(answer)
         return answer
-
-    def held(self, number: int, arms: Sequence[int], wins: Sequence[Sequence[float]] | Floats, rater: Hashable = None) -> Answer:
-        """Make an answer anew from what was added, for callers that keep only its number.
-
-        Parameters
-        ----------
-        number
-            The number that ``add`` gave it.
-        arms, wins, rater
-            As they were given to ``add``.
-
-        Returns
-        -------
-        Answer
-            As ``add`` returned it.
-        """
-        shown, weights = self._checked(arms, wins)
-        return self._answer(whole("number", number, 0, of="Tally.held"), shown, weights, _known_rater(rater))
 
     @staticmethod
     def _answer(number: int, shown: tuple[int, ...], weights: Floats, rater: Hashable) -> Answer:
@@ -301,8 +262,7 @@ class Tally:
         more = whole("n_arms", n_arms, 1, MOST_ARMS, of="Tally.grow") - self.n_arms
         if more < 0:
             raise BadInput(f"A tally of {self.n_arms} arms cannot shrink to {n_arms}.")
-        self.above, self.ties = (np.pad(table, (0, more)) for table in (self.above, self.ties))
-        self.showings = np.pad(self.showings, (0, more))
+        self._grow(more)
 
     def _count(self, answer: Answer, sign: int) -> None:
         self.answers += sign
@@ -335,67 +295,9 @@ class Tally:
                 if first is not None:
                     self._place(i, j, first, change)
 
-    def _place(self, i: int, j: int, placing: int, change: int) -> None:
-        if placing == 0:
-            self.ties[i, j] += change
-            self.ties[j, i] += change
-        else:
-            self.above[(i, j) if placing > 0 else (j, i)] += change
-
     def _judgements(self, rater: Hashable) -> dict[tuple[int, int], dict[int, int]]:
         """What counts, or would, of this rater: pair -> answer -> placing, in order."""
-        asleep = self._asleep.pop(rater, None)
-        if asleep is not None:
-            pairs = self._judged[rater] = {}
-            for i, j, answer, placing in asleep.tolist():
-                pairs.setdefault((i, j), {})[answer] = placing
         return self._judged.setdefault(rater, {})
-
-    def saved(self) -> dict[str, Any]:
-        """Save the tally as arrays and numbers, for ``restored``. Raters must be text."""
-        rows = dict(self._asleep)
-        for rater, pairs in self._judged.items():
-            mine = [(*pair, answer, placing) for pair, said in sorted(pairs.items()) for answer, placing in said.items()]
-            rows[rater] = np.array(mine, np.int64).reshape(-1, 4)
-        raters = sorted(str(rater) for rater, mine in rows.items() if len(mine))
-        return {
-            "unit": self.unit,
-            "answers": self.answers,
-            "last": self._last,
-            "above": self.above,
-            "ties": self.ties,
-            "showings": self.showings,
-            "held": np.array(sorted(self._held), np.int64),
-            "raters": raters,
-            "lengths": np.array([len(rows[rater]) for rater in raters], np.int64),
-            "judged": np.concatenate([rows[rater] for rater in raters]) if raters else np.zeros((0, 4), np.int64),
-        } | ({} if self._rows is None else self._rows.columns())
-
-    @classmethod
-    def restored(cls, table: dict[str, Any]) -> Tally:
-        """Restore the tally that ``saved`` was asked of.
-
-        Parameters
-        ----------
-        table
-            What ``saved`` returned.
-        """
-        try:
-            return cls._restored(table)
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
-            raise BadInput(f"A saved tally must be what 'saved' returned. Got {shortened(table)}.") from error
-
-    @classmethod
-    def _restored(cls, table: dict[str, Any]) -> Tally:
-        tally = cls.of(table["above"], table["ties"], answers=table["answers"], showings=table["showings"], unit=table["unit"])
-        tally._last, tally._held = int(table["last"]), set(table["held"].tolist())
-        if len(table["raters"]) != len(table["lengths"]) or table["lengths"].sum() != len(table["judged"]):
-            raise BadInput("A saved tally must have as many judgements as it says.")
-        if table["raters"]:
-            parts = np.split(table["judged"], np.cumsum(table["lengths"])[:-1])
-            tally._asleep = dict(zip(table["raters"], parts, strict=True))
-        tally._rows = _Rows.of(tally, table) if "sizes" in table else None
-        return tally
 
     def _checked(self, arms: Sequence[int], wins: Any) -> tuple[tuple[int, ...], Floats]:
         try:

@@ -58,7 +58,7 @@ import numpy as np
 
 from multiduel.arrays import Floats
 from multiduel.inference.evidence import Weighed, evidence, known_margin, pair_intervals
-from multiduel.inference.tally import Tally, known_unit
+from multiduel.inference.tally import Counts, Tally, known_unit
 from multiduel.inputs import BadInput, listed, names_of, share, shortened, whole
 
 MOST_ROOM = 10**9  # options there may ever be
@@ -193,7 +193,7 @@ def needed(n_arms: int, alpha: float, room: int | None = None, retired: bool = F
 
 
 def verdict(
-    answers: Tally | Any,
+    answers: Counts | Any,
     ties: Any = None,
     *,
     alpha: float = 0.05,
@@ -248,7 +248,7 @@ def verdict(
 answers that tell the two apart place it above.
     """
     given = None if unit is None else known_unit(unit)
-    tally = answers if isinstance(answers, Tally) else Tally.of(answers, ties, unit=given or "answer")
+    tally = answers if isinstance(answers, Counts) else Tally.of(answers, ties, unit=given or "answer")
     if given is not None and given != tally.unit:
         raise BadInput(f"'unit' of this tally is '{tally.unit}'. Got '{unit}'.")
     K = tally.n_arms

@@ -51,7 +51,7 @@ def read_arena_log(path: str | os.PathLike[str]) -> Reading:
     rows: list[tuple[int, int, int]] = []
     starts, raters, contexts, times = [0], [], [], []
     for ticket in sorted(state.tickets.values(), key=lambda one: one.vote.event if one.vote else 0):
-        if ticket.vote is None or ticket.vote.answer is None:
+        if ticket.vote is None or not state.counts(ticket):
             continue
         wins = spoken(ticket.vote.ballot, len(ticket.shown))
         for a, i in enumerate(ticket.shown):

@@ -18,6 +18,7 @@ from multiduel.arena import Ask, BrokenLog, Done, Service, Settings, Vote
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.chooser import Chooser, Epoch, shuffled
 from multiduel.arena.domain.events import Event
+from multiduel.arena.domain.past import past_of
 from multiduel.arena.files.imports import import_log
 from multiduel.arena.files.problems import problem_of, write_problem
 from multiduel.arena.files.replay import replay
@@ -70,7 +71,7 @@ def test_snapshots_at_every_event(service: Service, clock: Clock) -> None:
     events = service.events(arena)
     last = digest(fold(events, arena))
     for cut in range(1, len(events), 7):
-        state = load(arena, save(fold(events[:cut], arena)))
+        state = load(arena, save(fold(events[:cut], arena)), past_of(events))
         assert state is not None
         for event in events[cut:]:
             state.apply(event)
@@ -80,7 +81,7 @@ def test_snapshots_at_every_event(service: Service, clock: Clock) -> None:
 def test_whatever_is_wrong_with_a_snapshot_it_is_ignored(service: Service, clock: Clock) -> None:
     arena = a_life(service, clock, steps=60)
     good = save(fold(service.events(arena), arena))
-    assert load(arena, good) is not None
+    assert load(arena, good, None) is not None
     table = json.loads(zlib.decompress(good.data))
     wrong: list[Snapshot | None] = [
         None,
@@ -95,8 +96,8 @@ def test_whatever_is_wrong_with_a_snapshot_it_is_ignored(service: Service, clock
         less = {key: value for key, value in table.items() if key != name}
         wrong.append(good._replace(data=zlib.compress(json.dumps(less).encode())))
     for snapshot in wrong:
-        assert load(arena, snapshot) is None
-    assert load("another", good) is None
+        assert load(arena, snapshot, None) is None
+    assert load("another", good, None) is None
     assert FORMAT in good.format
 
 

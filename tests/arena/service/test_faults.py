@@ -46,9 +46,9 @@ def folds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     load = module.load
 
-    def counted(arena: str, snapshot: Any) -> Any:
+    def counted(arena: str, snapshot: Any, past: Any) -> Any:
         seen.append(arena)
-        return load(arena, snapshot)
+        return load(arena, snapshot, past)
 
     monkeypatch.setattr(module, "load", counted)
     return seen

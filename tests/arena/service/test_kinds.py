@@ -115,7 +115,7 @@ def test_snapshot_keeps_kinds_and_cases(tmp_path: Path) -> None:
             if not isinstance(ticket, Done):
                 service.do(Vote(ticket.id, {"rank": list(range(len(ticket.options)))}, rater=rater))
         with service.look(arena) as state:
-            loaded = snapshots.load(arena, snapshots.save(state))
+            loaded = snapshots.load(arena, snapshots.save(state), state.past)
             assert loaded is not None and snapshots.digest(loaded) == snapshots.digest(state)
             assert loaded.raters[judge].kind == "judge" and loaded.raters[judge].seen == state.raters[judge].seen
 

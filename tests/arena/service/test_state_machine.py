@@ -358,7 +358,7 @@ class Arena(RuleBasedStateMachine):
             kind, winner = (state.verdict["kind"], state.verdict["winner"]) if state.verdict else ("open", None)
             expected = model.announce()
             assert (kind, winner) == (expected[0], None if expected[1] is None else f"o{expected[1] + 1}")
-            assert set(state.tickets) == set(model.tickets)
+            assert {ticket.id for ticket in state.tickets.values()} == set(model.tickets)
 
 
 TestArena = Arena.TestCase

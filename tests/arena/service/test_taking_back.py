@@ -206,7 +206,7 @@ def test_a_snapshot_remembers_what_was_announced(tmp_path: Path) -> None:
         service.do(Quarantine(arena, raters[0]))
         state = fold(service.events(arena), arena)
         assert not state.settled() and state.settled_at > 0
-        again = load(arena, save(state))
+        again = load(arena, save(state), None)
         assert again is not None and again.settled_at == state.settled_at
     with running(tmp_path / "a.db") as service:  # from the snapshot that closing saved
         refused(service, arena, raters[1], "undo")

@@ -71,7 +71,7 @@ def forgets_an_undo() -> None:
     """It is in the log, but the vote still counts where it was counted."""
 
     def uncount(self: State, ticket: Any, vote: Any) -> None:
-        vote.answer = None
+        """Not at all."""
 
     State._uncount = uncount  # type: ignore[method-assign]
 

@@ -86,6 +86,18 @@ def spoken(text: str, shown: int) -> Floats:
 
 
 @lru_cache(maxsize=4096)
+def judged_pairs(text: str, shown: int) -> tuple[tuple[int, int, int], ...]:
+    """The pairs of positions that a ballot, as canonical JSON, judges: 1 if the first is above, -1 if it is below, 0 if level."""
+    wins = spoken(text, shown).tolist()
+    return tuple(
+        (a, b, (wins[a][b] > wins[b][a]) - (wins[a][b] < wins[b][a]))
+        for a in range(shown)
+        for b in range(a + 1, shown)
+        if wins[a][b] + wins[b][a] > 0.0
+    )
+
+
+@lru_cache(maxsize=4096)
 def placed_above(text: str, shown: int) -> tuple[tuple[int, int], ...]:
     """The pairs of positions of which a ballot, as canonical JSON, puts the first above the second."""
     wins = spoken(text, shown)

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from multiduel.arena.domain import events as log
@@ -139,18 +141,26 @@ def _vote(state: State, body: dict[str, Any]) -> str | None:
         shown, holder = len(ticket.shown), ticket.rater
     if rater is not None and holder not in (None, rater):
         return "its ticket is another rater's"
-    if "line" in body and body["line"] in state.lines:
+    if "line" in body and state.line(body["line"]) is not None:
         return "there is a vote with this line's id already"
     return _said(state, body, shown, rater or holder)
 
 
-def _said(state: State, body: dict[str, Any], shown: int, rater: str | None) -> str | None:
-    ballot = body["ballot"]
+@lru_cache(maxsize=4096)  # of few options there are few rankings
+def wrong_ballot(text: str, question: str, shown: int) -> str:
+    """What is wrong with a ballot, as canonical JSON; empty if nothing is."""
+    ballot = json.loads(text)
     try:
-        if ballot != normal(ballot, state.settings.question, shown):
-            return "its ballot is not in normal form"
+        return "" if ballot == normal(ballot, question, shown) else "its ballot is not in normal form"
     except BadInput as error:
         return f"its ballot is none: {str(error).rstrip('.')}"
+
+
+def _said(state: State, body: dict[str, Any], shown: int, rater: str | None) -> str | None:
+    ballot = body["ballot"]
+    wrong = wrong_ballot(log.canonical(ballot), state.settings.question, shown)
+    if wrong:
+        return wrong
     skipped = "skip" in ballot
     if (body["counted"] == "skipped") != skipped or ("aside" in body and body["counted"] != "aside"):
         return "its 'counted' does not fit its ballot"
@@ -163,10 +173,10 @@ def _undo(state: State, body: dict[str, Any]) -> str | None:
     wrong = _rater(state, body["rater"])
     if wrong is not None:
         return wrong
-    ticket, voted = state.tickets.get(body["ticket"]), state.raters[body["rater"]].voted
-    if ticket is None or not voted or voted[-1] != ticket.id:
+    last = state.raters[body["rater"]].last
+    if not last or last[-1][0] != body["ticket"]:
         return "it undoes a vote that is not the rater's last"
-    if "actor" in body and state.announced(ticket):  # earlier versions, whose events have no actor, allowed it
+    if "actor" in body and state.announced(last[-1][1]):  # earlier versions, whose events have no actor, allowed it
         return "it undoes a vote that was announced in a result"
     return "there is a ticket with the id of its 'again' already" if body["again"] in state.tickets else None
 

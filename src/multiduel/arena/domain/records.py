@@ -26,7 +26,6 @@ class VoteRecord:
     late: bool = False
     aside: str = ""  # why it never counts
     undone: bool = False
-    answer: int | None = None  # its number in the tally, while it counts
 
     @property
     def says(self) -> bool:
@@ -46,7 +45,18 @@ class TicketRecord:
     expires: str | None
     request: str | None = None
     printed: bool = False
+    lapsed: bool = False  # it expired and its rater holds it no more: a vote on it is late, whatever the clock says
     vote: VoteRecord | None = None
+
+
+@dataclass(slots=True)
+class Printing:
+    """Tickets that were printed together."""
+
+    at: str
+    stratum: str | None
+    sheets: int = 0
+    voted: int = 0
 
 
 @dataclass(slots=True)
@@ -58,7 +68,8 @@ class RaterRecord:
     kind: str = "person"  # or "judge": a model or a program
     quarantined: bool = False
     reason: str = ""
-    voted: list[str] = field(default_factory=list)  # tickets, in the order of the votes
+    given: int = 0  # votes that were not undone, skips among them
+    last: list[tuple[str, int]] = field(default_factory=list)  # tickets and events of the latest of them, in order
     open: list[str] = field(default_factory=list)  # tickets without a vote, that had not expired when the last one was issued
     votes: int = 0  # that stand, skips not among them
     pairs: int = 0  # judged, where a rater's first judgement of a pair counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import cached_property
 from sys import intern
@@ -12,19 +12,26 @@ from typing import Any
 import numpy as np
 
 from multiduel.arena.domain import events as log
-from multiduel.arena.domain.ballots import spoken
+from multiduel.arena.domain.ballots import judged_pairs, spoken
 from multiduel.arena.domain.chooser import Asked, Choice, Chooser, Epoch, Told, feature_rows
 from multiduel.arena.domain.clock import went_back
 from multiduel.arena.domain.errors import BrokenLog
 from multiduel.arena.domain.events import Event
-from multiduel.arena.domain.records import OptionRecord, RaterRecord, TicketRecord, VoteRecord
+from multiduel.arena.domain.pace import Pace
+from multiduel.arena.domain.past import LINE, Past, ask_key, line_key, sheet_key, undo_key
+from multiduel.arena.domain.records import OptionRecord, Printing, RaterRecord, TicketRecord, VoteRecord
 from multiduel.arena.domain.settings import Settings, recorded_policy
+from multiduel.arena.domain.ticket_store import Tickets, vote_record
 from multiduel.arrays import Floats
-from multiduel.inference import Tally, Verdict, Weighed, verdict
+from multiduel.inference import RunningTally, Verdict, Weighed, verdict
 from multiduel.inference.verdict import needed
 from multiduel.inputs import BadInput
 
 SLACK = 1e-6  # far more than rounding
+LATEST = 32  # votes of a rater that are known without a look into the log
+LATEST_WAITS = 100  # votes whose time is known
+MOST_STEPS = 200_000  # that the chooser may be behind, while a log is folded
+GROUPS = {"people": ("person",), "judges": ("judge",), "all": ("person", "judge")}  # whose votes are counted apart
 
 
 def case_of(context: int | None) -> str:
@@ -33,9 +40,13 @@ def case_of(context: int | None) -> str:
 
 
 class State:
-    """Made by applying events one after the other. ``apply`` trusts them: who appends has checked."""
+    """Made by applying events one after the other. ``apply`` trusts them: who appends has checked.
 
-    def __init__(self, arena: str) -> None:
+    Its size grows with options, raters and open tickets. What it does not hold it finds in ``past``, the log that is folded, and
+    so it stays a function of the events; without ``past`` it holds everything.
+    """
+
+    def __init__(self, arena: str, past: Past | None = None) -> None:
         self.arena = arena
         self.number, self.hash, self.at = 0, log.START, ""
         self.torn = False  # between two events: after an error there, nothing here can be trusted
@@ -46,11 +57,14 @@ class State:
         self.contexts: list[str] = []
         self.raters: dict[str, RaterRecord] = {}
         self.labels: dict[str, str] = {}  # label -> rater
-        self.tickets: dict[str, TicketRecord] = {}
-        self.asks: dict[str, str] = {}  # tickets by the rater and the request that they were asked for
-        self.sheets: dict[str, list[str]] = {}  # printed tickets, by the request
-        self.requests: dict[str, Any] = {}  # other requests, and what came of them
-        self.lines: dict[str, str] = {}  # line of a file -> the ticket that it voted on
+        self.tickets = Tickets(past, self.index, lambda: self.number)
+        self.issued = 0  # tickets, and votes on none
+        self.printings: dict[str, Printing] = {}  # by the request
+        self.requests: dict[str, Any] = {}  # requests of owners, and what came of them
+        self._fresh: dict[str, Any] = {}  # what came of requests and lines whose events may not be stored yet, by their keys
+        self.groups: dict[str, int] = {}  # strata in which votes were given, with the event of the first
+        self.pace = Pace()  # of the votes that count
+        self.waits: list[float] = []  # seconds from ticket to vote, of the latest votes
         self.verdict: dict[str, Any] | None = None  # the last event of that kind: its body and number
         self.settled_at = 0  # number of the last event that announced a winner or a cycle
         self.voted_at = ""  # when the last vote came
@@ -60,13 +74,65 @@ class State:
         self.epoch: Epoch | None = None
         self.stale: list[str] = []  # why the next ticket begins an epoch
         self.steps: list[Asked | Told] = []  # of this epoch, that the chooser has not lived through
+        self._behind = False  # some of them were let go: they are of another engine
         self.chooser: Chooser | None = None
         self._weighed: Weighed | None = None
         self._ahead: Asked | None = None  # chosen, for the event to come
         self.shortlist: dict[str, Any] | None = None  # whose standings left the options of this arena, if it began so
-        self.tally = Tally(1)
+        self.tally = RunningTally(1)
+        self.kinds: dict[str, RunningTally] = {}  # of people, judges and all, but those who decide; empty without judges
 
     # ---- looking
+
+    @property
+    def past(self) -> Past | None:
+        return self.tickets.past
+
+    def trim(self) -> None:
+        """Let go of closed tickets. All events so far must be stored."""
+        self.tickets.trim()
+        if self.past is not None:
+            self._fresh.clear()
+            self.past.forget()
+
+    def counts(self, ticket: TicketRecord) -> bool:
+        """Does the vote on this ticket count in the result?"""
+        rater = self.raters[ticket.rater] if ticket.rater is not None else None
+        return self._stands(ticket, rater) and self.decides(rater)
+
+    def _stands(self, ticket: TicketRecord, rater: RaterRecord | None) -> bool:
+        """Does it count in the result, or would it if votes like this decided?"""
+        vote = ticket.vote
+        excluded = rater is not None and rater.quarantined
+        return vote is not None and vote.says and not vote.undone and not vote.aside and not excluded
+
+    def asked(self, rater: str, request: str) -> str | None:
+        """The ticket that this rater was given for a request."""
+        found: str | None = self._known(ask_key(rater, request), lambda event: event.body["id"])
+        return found
+
+    def undone(self, rater: str, request: str) -> tuple[int, str] | None:
+        """The event of this rater's undo under a request, and the ticket that was given again."""
+        found: tuple[int, str] | None = self._known(undo_key(rater, request), lambda event: (event.number, event.body["again"]))
+        return found
+
+    def line(self, line: str) -> str | None:
+        """The ticket that a line of a file voted on."""
+        found: str | None = self._known(line_key(line), lambda event: event.body["ticket"] or f"{LINE}{line}")
+        return found
+
+    def _known(self, key: str, made: Callable[[Event], Any]) -> Any:
+        if key in self._fresh or self.past is None:
+            return self._fresh.get(key)
+        wanted = {"a": "ticket", "u": "undo", "l": "vote"}[key[0]]
+        return next((made(event) for event in self.past.about(key, self.number) if event.kind == wanted), None)
+
+    def sheets(self, request: str) -> list[str]:
+        """The tickets that were printed under a request."""
+        fresh: list[str] = self._fresh.get(sheet_key(request), [])
+        if fresh or self.past is None or request not in self.printings:
+            return fresh
+        return [event.body["id"] for event in self.past.about(sheet_key(request), self.number)]
 
     def decides(self, rater: RaterRecord | None) -> bool:
         """Do this rater's votes count in the result? Votes of nobody in particular are people's."""
@@ -134,17 +200,17 @@ class State:
         """By the last verdict in the log."""
         return self.verdict is not None and self.verdict["kind"] in ("winner", "cycle")
 
-    def announced(self, ticket: TicketRecord) -> bool:
-        """Was a winner or a cycle announced after the vote on this ticket was given? Then the vote cannot be taken back.
+    def announced(self, vote: int) -> bool:
+        """Was a winner or a cycle announced after this event, a vote? Then the vote cannot be taken back.
 
         It is the same for excluded votes and for skips: otherwise a refusal would tell its rater which votes count.
         """
-        return ticket.vote is not None and ticket.vote.event < self.settled_at
+        return vote < self.settled_at
 
     def may_undo(self, rater: str) -> bool:
         """Has this rater a vote that can be taken back?"""
-        voted = self.raters[rater].voted
-        return self.status != "closed" and bool(voted) and not self.announced(self.tickets[voted[-1]])
+        last = self.raters[rater].last
+        return self.status != "closed" and bool(last) and not self.announced(last[-1][1])
 
     def wins(self, arms: Iterable[int]) -> Floats:
         square = np.ix_(list(arms), list(arms))
@@ -158,7 +224,7 @@ class State:
         if self.epoch is None:
             return self.stale or ["the first"]
         why = list(self.stale)
-        if not why and not self.epoch.is_current():
+        if not why and (self._behind or not self.epoch.is_current()):
             why = ["another engine"]
         if not why and self.ready().differs is not None:
             why = [f"the slate of event {self.ready().differs} came out otherwise here"]
@@ -176,6 +242,15 @@ class State:
             self.torn = torn
         return self.chooser
 
+    def catch_up(self) -> None:
+        """Let the chooser live through what happened, while a long log is folded, so that steps do not pile up."""
+        if len(self.steps) >= MOST_STEPS and self.epoch is not None and not self.stale:
+            if self.epoch.is_current() and not self._behind:
+                self.ready()
+            else:
+                self._behind = True
+                self.steps.clear()
+
     def choose(self) -> Choice:
         """The slate of the next event, which must then be a ticket that records it."""
         chooser = self.ready()
@@ -186,14 +261,14 @@ class State:
 
     # ---- the fold
 
-    def apply(self, event: Event) -> None:
-        log.check(event, self.number + 1, self.hash)
+    def apply(self, event: Event, *, checked: bool = False) -> None:
+        """Fold the next event. ``checked``: its number and hash are known to follow."""
+        if not checked:
+            log.check(event, self.number + 1, self.hash)
         if (self.number == 0) != (event.kind == "created"):
             raise BrokenLog(event.number, "a log begins with 'created', once")
         if self.schema != log.SCHEMA:
             event = log.upgrade(event, self.schema)
-        if event.at == self.at:
-            event = event._replace(at=self.at)  # one text for many: a vote and the ticket after it
         self.torn = True
         try:
             if went_back(event.body):
@@ -211,7 +286,7 @@ class State:
     def _shorten_tickets(self, at: str) -> None:
         """The clock went back: tickets that it dated in what is the future now expire as if they were issued now."""
         latest = log.moment(log.time_of(at) + timedelta(seconds=self.settings.expires))
-        for ticket in (self.tickets[one] for rater in self.raters.values() for one in rater.open):
+        for ticket in (self.tickets.memory[one] for rater in self.raters.values() for one in rater.open):
             if ticket.expires is not None and ticket.expires > latest:
                 ticket.expires = latest
 
@@ -231,9 +306,10 @@ class State:
             OptionRecord(option["id"], option["name"], option["contents"], features=option.get("features")) for option in options
         ]
         if first:
-            self.tally = Tally(len(self.options), unit=self.settings.unit)
+            self.tally = RunningTally(len(self.options), unit=self.settings.unit)
         else:
-            self.tally.grow(len(self.options))
+            for tally in (self.tally, *self.kinds.values()):
+                tally.grow(len(self.options))
         self._options_changed()
 
     def _options_changed(self) -> None:
@@ -266,6 +342,8 @@ class State:
         self.raters[rater.id] = rater
         self.labels[rater.label] = rater.id
         self._remember(body, "admit", rater.id)
+        if kind == "judge" and not self.kinds:
+            self._count_kinds_apart()
 
     def _on_policy_changed(self, event: Event, body: dict[str, Any]) -> None:
         self._set(policy=body["policy"], parameters=body["parameters"])
@@ -294,33 +372,21 @@ class State:
         )
         self.stale.clear()
         self.steps.clear()
+        self._behind = False
         self.chooser = None
 
     def _on_ticket(self, event: Event, body: dict[str, Any]) -> None:
-        shown = tuple(self.index(option) for option in body["shown"])
-        context = None if body["context"] is None else int(body["context"][1:]) - 1
-        rater = self.raters[body["rater"]] if body["rater"] is not None else None
-        ticket = TicketRecord(
-            body["id"],
-            event.number,
-            rater.id if rater else None,
-            context,
-            body["stratum"],
-            shown,
-            intern(body["by"]),
-            event.at,
-            body["expires"],
-            body.get("request"),
-            "place" in body,
-        )
-        self.tickets[ticket.id] = ticket
-        self.remember_ask(ticket)
-        if rater is not None:
-            rater.open = [one for one in rater.open if not self._expired(one, event.at)]
+        ticket = self.tickets.issued(event)
+        self.tickets.hold(ticket)
+        self.issued += 1
+        self._remember_ask(ticket)
+        if ticket.rater is not None:
+            rater = self.raters[ticket.rater]
+            self._let_expire(rater, event.at)
             rater.open.append(ticket.id)
-            if context is not None:
-                rater.contexts[context] = rater.contexts.get(context, 0) + 1
-            self.remember_seen(rater, ticket)
+            if ticket.context is not None:
+                rater.contexts[ticket.context] = rater.contexts.get(ticket.context, 0) + 1
+            self._remember_seen(rater, ticket)
         if "chosen" in body:
             self.rounds += 1
             chosen = tuple(self.index(option) for option in body["chosen"]["options"])
@@ -329,92 +395,108 @@ class State:
                 self.steps.append(asked)
             self._ahead = None
 
-    def remember_seen(self, rater: RaterRecord, ticket: TicketRecord) -> None:
+    def _remember_seen(self, rater: RaterRecord, ticket: TicketRecord) -> None:
         if self.by_case(rater):
             where = 0 if ticket.context is None else ticket.context
             rater.seen.update((i, j, where) for i in ticket.shown for j in ticket.shown if i < j)
 
-    def remember_ask(self, ticket: TicketRecord) -> None:
+    def _remember_ask(self, ticket: TicketRecord) -> None:
         if ticket.printed:
-            self.sheets.setdefault(ticket.request or "", []).append(ticket.id)
+            request = ticket.request or ""
+            self.printings.setdefault(request, Printing(ticket.issued, ticket.stratum)).sheets += 1
+            self._fresh.setdefault(sheet_key(request), []).append(ticket.id)
         elif ticket.request is not None:
-            self.asks[f"{ticket.rater}:{ticket.request}"] = ticket.id
+            self._fresh[ask_key(ticket.rater, ticket.request)] = ticket.id
 
-    def _expired(self, ticket: str, at: str) -> bool:
-        expires = self.tickets[ticket].expires
-        return expires is not None and expires <= at
+    def _let_expire(self, rater: RaterRecord, at: str) -> None:
+        for id in list(rater.open):
+            ticket = self.tickets.memory[id]
+            if ticket.expires is not None and ticket.expires <= at:
+                rater.open.remove(id)
+                ticket.lapsed = True  # a vote on it may still come
+                self.tickets.close(ticket)
 
     def _on_vote(self, event: Event, body: dict[str, Any]) -> None:
-        rater_id = body.get("rater")
-        if body.get("ticket") is None:  # shown elsewhere
-            shown = tuple(self.index(option) for option in body["shown"])
-            context = None if body["context"] is None else int(body["context"][1:]) - 1
-            key = f"line:{body['line']}"
-            ticket = TicketRecord(key, event.number, rater_id, context, body["stratum"], shown, "import", event.at, None)
-            self.tickets[key] = ticket
+        if body.get("ticket") is None:
+            ticket = self.tickets.shown_elsewhere(event)
+            self.issued += 1
         else:
             ticket = self.tickets[body["ticket"]]
-            if rater_id is not None:
-                ticket.rater = rater_id
-        said, counted = intern(log.canonical(body["ballot"])), intern(body["counted"])  # there are few, and many votes
-        vote = VoteRecord(event.number, event.at, said, counted, body["late"], body.get("aside", ""))
-        ticket.vote = vote
+            ticket.rater = body.get("rater") or ticket.rater
+        ticket.vote = vote = vote_record(event)
+        self.tickets.close(ticket)
         self.voted_at = event.at
+        if ticket.expires is not None and not vote.late and ticket.issued <= vote.at:
+            self.waits.append((log.time_of(vote.at) - log.time_of(ticket.issued)).total_seconds())
+            del self.waits[:-LATEST_WAITS]
         if body.get("line") is not None:
-            self.lines[body["line"]] = ticket.id
+            self._fresh[line_key(body["line"])] = ticket.id
+        if ticket.printed:
+            self.printings[ticket.request or ""].voted += 1
+        if ticket.stratum is not None:
+            self.groups.setdefault(ticket.stratum, event.number)
         rater = self.raters[ticket.rater] if ticket.rater is not None else None
         if rater is not None:
             if ticket.id in rater.open:
                 rater.open.remove(ticket.id)
-            rater.voted.append(ticket.id)
+            rater.given += 1
+            rater.last.append((ticket.id, event.number))
+            del rater.last[:-LATEST]
             rater.votes += vote.says
-        if not vote.says or not self.decides(rater):
-            return
-        if vote.aside or (rater is not None and rater.quarantined):
-            self.set_aside += 1
-        else:
-            self._count(ticket, vote)
+        if self._stands(ticket, rater):
+            self._count_kinds(ticket, vote, rater, 1)
+        if vote.says and self.decides(rater):
+            if self.counts(ticket):
+                self._count(ticket, vote)
+            else:
+                self.set_aside += 1
 
     def _count(self, ticket: TicketRecord, vote: VoteRecord) -> None:
         """One answer more, in the tally and for the policy."""
-        told = wins = spoken(vote.ballot, len(ticket.shown))
-        unit = self.unit_of(ticket)
-        if self.settings.unit != "answer":
-            told = wins.copy()
+        told = spoken(vote.ballot, len(ticket.shown))
+        pairs, unit = judged_pairs(vote.ballot, len(ticket.shown)), self.unit_of(ticket)
+        if unit is not None and self.settings.unit != "answer":
+            told = told.copy()
             rater = self.raters[ticket.rater or ""] if self.settings.unit == "rater" else None
-            for a, i in enumerate(ticket.shown):
-                for b in range(a + 1, len(ticket.shown)):
-                    if wins[a, b] + wins[b, a] > 0.0:
-                        if self.tally.has_judged(unit, i, ticket.shown[b]):
-                            told[a, b] = told[b, a] = 0.0
-                        elif rater is not None:
-                            rater.pairs += 1
-        vote.answer = self.tally.add(ticket.shown, wins, unit).number
+            for a, b, _ in pairs:
+                if self.tally.has_judged(unit, ticket.shown[a], ticket.shown[b]):
+                    told[a, b] = told[b, a] = 0.0
+                elif rater is not None:
+                    rater.pairs += 1
+        self.tally.add(vote.event, ticket.shown, pairs, unit)
+        self.pace.count(vote.at, 1)
         self._weigh(ticket.shown)
         if self.epoch is not None and not self.stale:
             self.steps.append(Told(ticket.shown, told))
 
     def _uncount(self, ticket: TicketRecord, vote: VoteRecord) -> None:
-        assert vote.answer is not None
-        wins = spoken(vote.ballot, len(ticket.shown))
-        self.tally.undo(self.tally.held(vote.answer, ticket.shown, wins, self.unit_of(ticket)))
-        vote.answer = None
+        pairs = judged_pairs(vote.ballot, len(ticket.shown))
+        self.tally.undo(vote.event, ticket.shown, pairs, self.unit_of(ticket))
+        self.pace.count(vote.at, -1)
         self._weigh(ticket.shown)
         if self.settings.unit == "rater":
             rater = self.raters[ticket.rater or ""]
-            for a, i in enumerate(ticket.shown):
-                for b in range(a + 1, len(ticket.shown)):
-                    if wins[a, b] + wins[b, a] > 0.0 and not self.tally.has_judged(rater.id, i, ticket.shown[b]):
-                        rater.pairs -= 1
+            for a, b, _ in pairs:
+                if not self.tally.has_judged(rater.id, ticket.shown[a], ticket.shown[b]):
+                    rater.pairs -= 1
 
-    def recall_answers(self) -> None:
-        """Tell a tally that knows counts only what its answers said: older snapshots do not hold it."""
-        counted = [(ticket.vote.answer, ticket) for ticket in self.tickets.values() if ticket.vote and ticket.vote.answer]
-        self.tally.recall(
-            self.tally.held(number, ticket.shown, spoken(ticket.vote.ballot, len(ticket.shown)), self.unit_of(ticket))
-            for number, ticket in sorted(counted, key=lambda one: one[0])
-            if ticket.vote is not None
-        )
+    def _count_kinds_apart(self) -> None:
+        """From the first judge on, people and judges are counted apart from the result, and together."""
+        for name in GROUPS:
+            if name != self.settings.deciders:
+                # Asking a judge again about the same question is no evidence: apart from people, a judge's questions count once.
+                self.kinds[name] = RunningTally(len(self.options), unit="case" if name == "judges" else self.settings.unit)
+        for ticket in self.tickets.values():
+            rater = self.raters[ticket.rater] if ticket.rater is not None else None
+            if ticket.vote is not None and self._stands(ticket, rater):
+                self._count_kinds(ticket, ticket.vote, rater, 1)
+
+    def _count_kinds(self, ticket: TicketRecord, vote: VoteRecord, rater: RaterRecord | None, sign: int) -> None:
+        for name, tally in self.kinds.items():
+            if (rater.kind if rater is not None else "person") in GROUPS[name]:
+                whom = case_of(ticket.context) if tally.unit == "case" else ticket.rater
+                change = tally.add if sign > 0 else tally.undo
+                change(vote.event, ticket.shown, judged_pairs(vote.ballot, len(ticket.shown)), whom)
 
     def _weigh(self, arms: tuple[int, ...]) -> None:
         if self._weighed is not None:
@@ -426,35 +508,47 @@ class State:
         vote = ticket.vote
         if vote is None or vote.undone:
             raise BrokenLog(event.number, "it undoes a vote that does not stand")
-        vote.undone = True
-        if rater.voted.pop() != ticket.id:
+        if not rater.last or rater.last[-1][0] != ticket.id:
             raise BrokenLog(event.number, "it undoes a vote that is not the rater's last")
+        stood, counted = self._stands(ticket, rater), self.counts(ticket)
+        vote.undone = True
+        self.tickets.close(ticket)
+        rater.given -= 1
+        rater.last.pop()
         rater.votes -= vote.says
-        if vote.answer is not None:
+        if not rater.last and rater.given:  # somebody goes back far
+            before = [one for one in self.tickets.of_rater(rater.id) if one.id != ticket.id]
+            rater.last = [(one.id, one.vote.event) for one in before[-LATEST:] if one.vote is not None]
+        if stood:
+            self._count_kinds(ticket, vote, rater, -1)
+        if counted:
             self._uncount(ticket, vote)
             self._note("undo")
         elif vote.says and self.decides(rater):
             self.set_aside -= 1
-        self.requests[f"undo:{rater.id}:{body['request']}"] = [event.number, body["again"]]
+        self._fresh[undo_key(rater.id, body["request"])] = (event.number, body["again"])
 
     def _on_quarantined(self, event: Event, body: dict[str, Any]) -> None:
         rater = self.raters[body["rater"]]
+        for ticket in self.tickets.of_rater(rater.id):
+            if ticket.vote is not None and self._stands(ticket, rater):
+                self._count_kinds(ticket, ticket.vote, rater, -1)
+                if self.decides(rater):
+                    self._uncount(ticket, ticket.vote)
+                    self.set_aside += 1
+                    self._note("quarantine")
         rater.quarantined, rater.reason = True, body["reason"]
-        for ticket in map(self.tickets.__getitem__, rater.voted):
-            if ticket.vote is not None and ticket.vote.answer is not None:
-                self._uncount(ticket, ticket.vote)
-                self.set_aside += 1
-                self._note("quarantine")
 
     def _on_released(self, event: Event, body: dict[str, Any]) -> None:
         rater = self.raters[body["rater"]]
         rater.quarantined, rater.reason = False, ""
-        for ticket in map(self.tickets.__getitem__, rater.voted):
-            vote = ticket.vote
-            if vote is not None and vote.says and vote.answer is None and not vote.aside and self.decides(rater):
-                self._note("release")  # first, so that the policy is not told of old votes as if they were new
-                self._count(ticket, vote)
-                self.set_aside -= 1
+        for ticket in self.tickets.of_rater(rater.id):
+            if ticket.vote is not None and self._stands(ticket, rater):
+                self._count_kinds(ticket, ticket.vote, rater, 1)
+                if self.decides(rater):
+                    self._note("release")  # first, so that the policy is not told of old votes as if they were new
+                    self._count(ticket, ticket.vote)
+                    self.set_aside -= 1
 
     def _note(self, why: str) -> None:
         if why not in self.stale:

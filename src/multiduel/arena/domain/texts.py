@@ -16,6 +16,7 @@ from typing import Any
 
 from multiduel.inputs import BadInput, shortened
 
+PLAIN = (int, float, bool, type(None))  # most of what there is
 _BROKEN = re.compile("[\0\ud800-\udfff]")
 
 
@@ -33,6 +34,10 @@ def check_text(value: Any) -> None:
             if (found := _BROKEN.search(one)) is not None:
                 around = shortened(one[max(0, found.start() - 20) : found.start() + 20])
                 raise BadInput(f"Text must be whole characters, without zero characters. Got {around}.")
+        elif type(one) in PLAIN:
+            continue
+        elif type(one) is list or type(one) is tuple:
+            todo += one
         elif isinstance(one, Mapping):
             todo += one.keys()
             todo += one.values()

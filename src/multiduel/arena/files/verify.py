@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.chooser import Epoch, shuffled
@@ -12,12 +13,16 @@ from multiduel.arena.domain.clock import span, went_back
 from multiduel.arena.domain.errors import BrokenLog
 from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.log_check import LogCheck
+from multiduel.arena.domain.past import Past, line_key, ticket_key
 from multiduel.arena.domain.state import State
 from multiduel.arena.files.signed_heads import Found
 from multiduel.arena.journal import Journal, Snapshot
+from multiduel.arena.service.history import past_in
 from multiduel.arena.service.snapshots import digest, load
 from multiduel.engine.registry.registry import POLICIES
 from multiduel.inputs import BadInput, shortened
+
+PAGE = 1_000  # events that are looked up together
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,14 @@ class Verification:
 
 
 class Verifier:
-    def __init__(self, arena: str, get_content: Callable[[str], bytes | None] | None, snapshot: Snapshot | None) -> None:
-        self.state, self.report, self._bodies = State(arena), Verification(), LogCheck()
+    def __init__(
+        self,
+        arena: str,
+        get_content: Callable[[str], bytes | None] | None,
+        snapshot: Snapshot | None,
+        past: Past | None = None,
+    ) -> None:
+        self.state, self.report, self._bodies = State(arena, past), Verification(), LogCheck()
         self._get_content, self._snapshot = get_content, snapshot
         self._tickets = 0
         if get_content is not None:
@@ -88,13 +99,9 @@ class Verifier:
 
     def check(self, events: Iterable[Event]) -> Verification:
         try:
-            for event in events:
-                log.check(event, self.state.number + 1, self.state.hash)
-                self._bodies.check(self.state, event)
-                self._before(event)
-                self.state.apply(event)
-                self.report.events += 1
-                self._after(event)
+            left = iter(events)
+            while page := list(islice(left, PAGE)):
+                self._check_page(page)
             self._bodies.end(self.state)
         except BadInput as error:
             self._note(self.state.number + 1, str(error).rstrip("."))
@@ -105,6 +112,20 @@ class Verifier:
         except BadInput as error:  # such as a policy that is not installed here
             self._note(self.state.number, str(error).rstrip("."))
         return self.report
+
+    def _check_page(self, page: Sequence[Event]) -> None:
+        past = self.state.past
+        if past is not None:  # one question to the database about all that these events mention
+            past.look_ahead((key for event in page for key in _mentioned(event, self.state)), self.state.number)
+        for event in page:
+            log.check(event, self.state.number + 1, self.state.hash)
+            self._bodies.check(self.state, event)
+            self._before(event)
+            self.state.apply(event, checked=True)
+            self.report.events += 1
+            self._after(event)
+        self.state.trim()
+        self.state.catch_up()
 
     def _note(self, number: int, what: str) -> None:
         if self.report.first is None or number < self.report.first[0]:
@@ -128,13 +149,13 @@ class Verifier:
             self.report.jumps.append((event.number, back))
         if event.kind == "ticket" and "chosen" in event.body:
             self._tickets += 1
-            shown = list(state.tickets[event.body["id"]].shown)
+            shown = list(state.tickets.memory[event.body["id"]].shown)
             if shown != shuffled(state.seed, event.number, "order", shown):
                 self._note(event.number, "its options are in another order than the seed gives")
         elif event.kind in ("created", "option_added"):
             self._check_contents(event)
         if self._snapshot is not None and event.number == self._snapshot.number:
-            saved = load(state.arena, self._snapshot)
+            saved = load(state.arena, self._snapshot, state.past)
             self.report.snapshot = "unreadable" if saved is None else "agrees" if digest(saved) == digest(state) else "differs"
 
     def _check_contents(self, event: Event) -> None:
@@ -160,13 +181,24 @@ class Verifier:
             self._note(differs, f"its slate, of epoch {epoch.number}, comes out otherwise here")
 
 
+def _mentioned(event: Event, state: State) -> list[str]:
+    """What this event needs to know of events that are not in memory: is its ticket or line new, or what was its ticket?"""
+    found = []
+    for name, key in (("id", ticket_key), ("ticket", ticket_key), ("again", ticket_key), ("line", line_key)):
+        value = event.body.get(name)
+        if isinstance(value, str) and value not in state.tickets.memory:
+            found.append(key(value))
+    return found
+
+
 def verify(journal: Journal, arena: str) -> Verification:
     """Everything that a journal holds of an arena."""
 
     def get_content(sha256: str) -> bytes | None:
         return journal.get_content(arena, sha256)
 
-    report = Verifier(arena, get_content, journal.load_snapshot(arena)).check(journal.stream(arena))
+    past = past_in(journal, arena)
+    report = Verifier(arena, get_content, journal.load_snapshot(arena), past).check(journal.stream(arena))
     if report.events == 0 and report.first is None:  # every log has a first event
         report.first = (1, "it is missing, as are all others")
     return report

@@ -93,6 +93,12 @@ TABLES_5 = (
         PRIMARY KEY (arena, id))""",
 )
 
+# What events can be found by (``domain/past.py``), as 64 bits of a hash. It follows from the events and can be made anew.
+TABLES_6 = (
+    """CREATE TABLE event_keys (key {integer} NOT NULL, number {integer} NOT NULL, PRIMARY KEY (key, number)){compact}""",
+)
+KEYS_SINCE = 6  # events that are there when a database comes to this version get their keys then
+
 # version -> tables, and what only one dialect has
 MIGRATIONS: dict[int, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     1: (TABLES_1, {"sqlite": SQLITE_1, "postgres": POSTGRES_1}),
@@ -100,6 +106,7 @@ MIGRATIONS: dict[int, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     3: (TABLES_3, {"sqlite": SQLITE_3, "postgres": POSTGRES_3}),
     4: (TABLES_4, {"sqlite": (), "postgres": ()}),
     5: (TABLES_5, {"sqlite": (), "postgres": ()}),
+    6: (TABLES_6, {"sqlite": (), "postgres": ()}),
 }
 VERSION = max(MIGRATIONS)
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from multiduel.arena.domain.errors import Unavailable
 from multiduel.arena.domain.events import Event
-from multiduel.arena.journal.migrations import statements
-from multiduel.arena.journal.sql import COLUMNS, SqlJournal
+from multiduel.arena.journal.migrations import KEYS_SINCE, statements
+from multiduel.arena.journal.sql import ABOUT, COLUMNS, SqlJournal
 from multiduel.inputs import BadInput, install
 
 LOG = logging.getLogger("multiduel.arena")
@@ -88,6 +88,8 @@ class PostgresJournal(SqlJournal):
             todo = statements("postgres", done)
             for statement in (statement for _, some in todo for statement in some):
                 connection.execute(statement)
+            if any(version == KEYS_SINCE for version, _ in todo):
+                self.fill_keys(connection)
             for version, _ in todo:
                 connection.execute("INSERT INTO schema_version (version) VALUES (%s)", (version,))
 
@@ -97,6 +99,17 @@ class PostgresJournal(SqlJournal):
         if columns:
             arrays = "unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[])"
             connection.execute(f"INSERT INTO events (arena, {COLUMNS}) SELECT %s::text, * FROM {arrays}", (arena, *columns))
+
+    def insert_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> None:
+        if rows:
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            connection.execute("INSERT INTO event_keys (key, number) SELECT * FROM unnest(%s::bigint[], %s::bigint[])", columns)
+
+    def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
+        return self.run(connection, f"{ABOUT} = ANY(?::bigint[]))", (arena, last, hashes))
+
+    def _end_reading(self, connection: Any) -> None:
+        connection.commit()
 
     def _held(self, connection: Any) -> AbstractContextManager[None]:
         return self._pulse.over(connection)

@@ -10,8 +10,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import Any, Protocol
 
 from multiduel.arena.domain import events as log
-from multiduel.arena.domain.errors import Conflict, NotFound, Unavailable
+from multiduel.arena.domain.errors import BrokenLog, Conflict, NotFound, Unavailable
 from multiduel.arena.domain.events import Event
+from multiduel.arena.domain.past import keys_of
 from multiduel.arena.journal.interface import ArenaRow, KeyChange, Notice, Secret, Snapshot
 from multiduel.arena.journal.known_heads import Heads
 
@@ -23,6 +24,7 @@ PAGE_LOCKED = 100  # while the arena is locked: it fits into a socket's buffer, 
 WAIT = 10.0  # seconds to wait until one of them is free
 COLUMNS = "number, kind, at, body, hash"
 SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number LIMIT ?"
+ABOUT = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number IN (SELECT number FROM event_keys WHERE number <= ? AND key"
 SECRET = "role, subject, hash, label, created, made_by, used"
 NOTICE = "arena, id, kind, target, secret, created, made_by"
 CHANGE = "arena, role, subject, what, label, at, made_by"
@@ -52,8 +54,13 @@ class SqlTransaction:
         self.last = events[-1] if events else self.last
         return events
 
+    def about(self, keys: Sequence[str], last: int) -> list[Event]:
+        """The events with any of these keys, in order, up to event ``last``."""
+        return self._journal.find_about(self._connection, self._arena, keys, last)
+
     def append(self, events: Sequence[Event]) -> None:
         self._journal.insert(self._connection, self._arena, events)
+        self._journal.insert_keys(self._connection, key_rows(self._arena, events))
         self.last = events[-1] if events else self.last
 
     def put_content(self, sha256: str, data: bytes) -> None:
@@ -218,6 +225,46 @@ class SqlJournal(ABC):
             places = ", ".join(["(?, ?, ?, ?, ?, ?)"] * len(rows))
             self.run(connection, f"INSERT INTO events (arena, {COLUMNS}) VALUES {places}", [cell for row in rows for cell in row])
 
+    def insert_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> None:
+        connection.cursor().executemany(self._statement("INSERT INTO event_keys (key, number) VALUES (?, ?)"), rows)
+
+    def fill_keys(self, connection: Any) -> None:
+        """Give the events that are there the keys that they can be found by. Damaged ones get none: reading them will tell."""
+        self.run(connection, "DELETE FROM event_keys")
+        place = ("", 0)
+        query = f"SELECT arena, {COLUMNS} FROM events WHERE (arena, number) > (?, ?) ORDER BY arena, number LIMIT ?"
+        while page := self.run(connection, query, (*place, PAGE)):
+            place = page[-1][:2]
+            by_arena: dict[str, list[Event]] = {}
+            for arena, *row in page:
+                with suppress(BrokenLog):
+                    by_arena.setdefault(arena, []).append(log.read(*row))
+            for arena, events in by_arena.items():
+                self.insert_keys(connection, key_rows(arena, events))
+
+    def find_about(self, connection: Any, arena: str, keys: Sequence[str], last: int) -> list[Event]:
+        """The events with any of these keys, in order, up to event ``last``. Different keys may have the same hash: the caller
+        looks again."""
+        hashes = sorted({key_hash(arena, key) for key in keys})
+        rows: dict[int, Any] = {}
+        for start in range(0, len(hashes), AT_ONCE):
+            rows |= {row[0]: row for row in self._rows_about(connection, arena, last, hashes[start : start + AT_ONCE])}
+        return [log.read(*rows[number]) for number in sorted(rows)]
+
+    def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
+        places = ", ".join("?" * len(hashes))
+        return self.run(connection, f"{ABOUT} IN ({places}))", (arena, last, *hashes))
+
+    def about(self, arena: str, keys: Sequence[str], last: int) -> list[Event]:
+        with self.borrowed() as connection:
+            found = self.find_about(connection, arena, keys, last)
+            self._end_reading(connection)
+            return found
+
+    def key_rows(self) -> int:
+        """How many keys there are."""
+        return int(self.query("SELECT COUNT(*) FROM event_keys")[0][0])
+
     def _usable(self, connection: Any) -> bool:
         """Whether a connection that was free until now still leads to the database."""
         return True
@@ -271,11 +318,14 @@ class SqlJournal(ABC):
     def _commit(self, connection: Any) -> None:
         connection.commit()
 
+    @abstractmethod
+    def _end_reading(self, connection: Any) -> None:
+        """End what the first statement began."""
+
     def query(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         with self.borrowed() as connection:
-            self._begin(connection)
             rows = self.run(connection, statement, values)
-            self._commit(connection)
+            self._end_reading(connection)
             return rows
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> None:
@@ -345,6 +395,14 @@ class SqlJournal(ABC):
         if start < head.number:
             raise self.heads.lost(arena, head, f"the log ends with event {start}" if start else "the log is empty")
 
+    def of_kind(self, arena: str, kind: str) -> Iterator[Event]:
+        """All events of one kind, in order."""
+        number = 0
+        query = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? AND kind = ? ORDER BY number LIMIT ?"
+        while rows := self.query(query, (arena, number, kind, PAGE)):
+            yield from (log.read(*row) for row in rows)
+            number = rows[-1][0]
+
     def newest(self, arena: str, least: int, before: int, limit: int, kind: str = "") -> list[Event]:
         """The last events, newest first, from ``least`` on and before ``before``; of one kind, if it is given."""
         which = " AND kind = ?" if kind else ""
@@ -403,6 +461,21 @@ class SqlJournal(ABC):
         for connection in connections:
             with suppress(*self.errors):
                 connection.close()
+
+
+def key_hash(arena: str, key: str) -> int:
+    """64 bits, as a database stores them."""
+    said = f"{arena} {key}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
+
+
+def key_rows(arena: str, events: Sequence[Event]) -> list[tuple[int, int]]:
+    """(hash, number) for each key of each event, in the order in which a table keeps them."""
+    rows = []
+    for event in events:
+        with suppress(KeyError, TypeError, AttributeError):  # an altered body, of a database from elsewhere
+            rows += [(key_hash(arena, key), event.number) for key in dict.fromkeys(keys_of(event))]
+    return sorted(rows)
 
 
 def first_line(error: Exception) -> str:

@@ -6,14 +6,14 @@ import os
 import sqlite3
 import threading
 from contextlib import closing, suppress
-from typing import Any
 
 from multiduel.arena.domain.errors import Unavailable
-from multiduel.arena.journal.migrations import statements
+from multiduel.arena.journal.migrations import KEYS_SINCE, statements
 from multiduel.arena.journal.sql import SqlJournal
 from multiduel.inputs import BadInput
 
 PATIENCE = 5.0  # seconds to wait for another process's transaction
+CACHE = 32_768  # kilobytes of a connection at most: keys of events are spread over their table
 IMPATIENCE = 0.25  # the same, after one waited in vain: the rest are told at once
 
 
@@ -54,6 +54,7 @@ class SqliteJournal(SqlJournal):
         )
         connection.file = self._file()
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA cache_size={-CACHE}")
         connection.execute("PRAGMA foreign_keys=ON")
         if self._made and connection.execute("PRAGMA user_version").fetchone() == (0,):
             connection.close()
@@ -88,14 +89,11 @@ class SqliteJournal(SqlJournal):
         for version, some in statements("sqlite", range(1, present + 1)):
             for statement in some:
                 connection.execute(statement)
+            if version == KEYS_SINCE:
+                self.fill_keys(connection)
             connection.execute(f"PRAGMA user_version={version}")
         connection.execute("COMMIT")
         self._made = True
-
-    def query(self, statement: str, values: Any = ()) -> list[Any]:
-        """Reading needs no lock: a statement sees the last commit."""
-        with self.borrowed() as connection:
-            return self.run(connection, statement, values)
 
     def _begin(self, connection: sqlite3.Connection) -> None:
         """Lock the file. SQLite knows no way to take a lock over from a process that stalls: all that wait are told soon."""
@@ -106,6 +104,9 @@ class SqliteJournal(SqlJournal):
             self._blocked = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             raise
         self._blocked = False
+
+    def _end_reading(self, connection: sqlite3.Connection) -> None:
+        """Nothing: reading needs no lock, a statement sees the last commit."""
 
     def _lock(self, connection: sqlite3.Connection, arena: str) -> bool:
         return bool(self.run(connection, "SELECT 1 FROM arenas WHERE id = ?", (arena,)))  # the whole file is locked already

@@ -286,7 +286,7 @@ def _people(state: State) -> dict[Unit, list[int]]:
     found: dict[Unit, list[int]] = defaultdict(list)
     for rater in state.raters.values():
         if rater.kind == "person" and not rater.quarantined:
-            for ticket in map(state.tickets.__getitem__, rater.voted):
+            for ticket in state.tickets.of_rater(rater.id):
                 if ticket.vote is not None and ticket.vote.says:
                     wins = spoken(ticket.vote.ballot, len(ticket.shown))
                     judged = (wins + wins.T) > 0
@@ -317,8 +317,8 @@ def _repeated(state: State) -> int:
     repeated = 0
     for rater in state.raters.values():
         if rater.kind == "judge" and state.decides(rater):
-            for ticket in map(state.tickets.__getitem__, rater.voted):
-                if ticket.vote is not None and ticket.vote.answer is not None:
+            for ticket in state.tickets.of_rater(rater.id):
+                if state.counts(ticket):
                     units = {(rater.id, unit) for unit, _ in _placings(ticket, np.zeros((len(ticket.shown),) * 2))}
                     repeated += units <= seen
                     seen |= units

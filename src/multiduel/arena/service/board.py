@@ -11,7 +11,7 @@ from multiduel.arena.domain.state import State
 from multiduel.arena.service.kinds import KindLine, decider_words, exact_words, kind_lines, whom_words
 from multiduel.arena.service.slices import Part
 from multiduel.arrays import Floats
-from multiduel.inference import Forecast, Standings, Tally, Verdict, Votes, forecast, stand, standings
+from multiduel.inference import Forecast, RunningTally, Standings, Tally, Verdict, forecast, stand, standings
 from multiduel.inference.verdict import VerdictKind
 from multiduel.inference.verdict import verdict as verdict_of
 from multiduel.inference.words import sentence
@@ -194,8 +194,7 @@ class Facts:
     status: str
     settings: Settings
     verdict: Verdict
-    tally: Tally
-    votes: Votes
+    tally: RunningTally
     ids: tuple[str, ...]
     names: tuple[str, ...]
     sentence: str
@@ -223,15 +222,14 @@ def facts(state: State, part: Part | None = None) -> Facts:
         state.status,
         state.settings,
         verdict,
-        Tally.of(*verdict.tally, answers=tally.answers, showings=tally.showings, unit=tally.unit),
-        tally.votes([option.name for option in state.options]),
+        tally.frozen(),
         tuple(option.id for option in state.options),
         tuple(option.name for option in state.options),
         plain + _aside_words(state) if part is None else plain,
         state.set_aside if part is None else part.excluded,
         tuple(rater.label for rater in state.raters.values() if rater.quarantined) if part is None else (),
         len(state.raters) if part is None else part.raters,
-        len(state.tickets),
+        state.issued,
         plain,
         whom.removeprefix("for "),
         shortlist_words(state),
@@ -262,7 +260,7 @@ def _judge(state: State, part: Part) -> Verdict:
 def board(known: Facts, coming: tuple[Forecast, MarginOffer | None]) -> Board:
     verdict, ids = known.verdict, known.ids
     guess, offer = coming
-    found = standings(known.votes, alpha=verdict.alpha, by=known.tally.unit, room=known.settings.room, verdict=verdict)
+    found = standings(known.tally, names=known.names, alpha=verdict.alpha, room=known.settings.room, verdict=verdict)
     return Board(
         known.arena,
         known.name,
@@ -322,7 +320,7 @@ def _lines(known: Facts, found: Standings) -> tuple[Line, ...]:
 
 def forecast_of(known: Facts) -> tuple[Forecast, MarginOffer | None]:
     """How many more votes; and if those are more than the owner wants, the narrowest margin that brings it within reach."""
-    settings, tally = known.settings, known.tally
+    settings, tally = known.settings, Tally.of(*known.verdict.tally, answers=known.tally.answers, showings=known.tally.showings)
     retired = [k for k in range(tally.n_arms) if k not in known.verdict.present]
     if known.verdict.settled:
         return Forecast(False, 0.0, 0.0, 0.0), None

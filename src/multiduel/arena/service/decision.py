@@ -39,7 +39,7 @@ class Decision:
         # Raters get hashes. None may be found by trying what an event says: hence the salt.
         whole = body | {"actor": self.actor, "salt": secrets.token_hex(8)}
         event = log.sealed(self.state.number + 1, self.state.hash, kind, self.at, whole)
-        self.state.apply(event)
+        self.state.apply(event, checked=True)
         self.events.append(event)
         return event.number
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from multiduel.arena.domain.ballots import spoken
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
-from multiduel.arena.domain.state import State, case_of
+from multiduel.arena.domain.state import State
 from multiduel.arrays import Floats
-from multiduel.inference import Tally, Verdict, Votes, standings, verdict
+from multiduel.inference import Verdict, Votes, standings, verdict
 from multiduel.inference.words import listed, sentence
 
 KINDS = {"people": "person", "judges": "judge"}  # as the setting 'deciders' names them
@@ -81,15 +81,12 @@ def kind_lines(state: State) -> tuple[KindLine, ...]:
         return ()
     people = [rater for rater in state.raters.values() if rater.kind == "person"]
     groups = {"people": people, "judges": judges, "all": [*people, *judges] if people else []}
-    return tuple(_line(state, kinds, raters) for kinds, raters in groups.items() if raters and kinds != state.settings.deciders)
+    return tuple(_line(state, kinds, raters) for kinds, raters in groups.items() if raters and kinds in state.kinds)
 
 
 def _line(state: State, kinds: str, raters: list[RaterRecord]) -> KindLine:
-    # Asking a judge again about the same question is no evidence: apart from people, a judge's questions count once.
-    unit = "case" if kinds == "judges" else state.settings.unit
-    tickets = _tickets(state, raters, nobody=kinds != "judges")
-    tally = _tally(state, tickets, unit)
-    settings = state.settings
+    tally, settings = state.kinds[kinds], state.settings
+    unit = tally.unit
     found = verdict(
         tally,
         alpha=settings.alpha,
@@ -99,7 +96,7 @@ def _line(state: State, kinds: str, raters: list[RaterRecord]) -> KindLine:
         names=[option.name for option in state.options],
     )
     with np.errstate(invalid="ignore"):  # an option without votes has an infinite width
-        order = standings(votes_of(state, tickets), by=unit, alpha=settings.alpha, verdict=found).lines
+        order = standings(tally, alpha=settings.alpha, verdict=found).lines
     ids = [option.id for option in state.options]
     return KindLine(
         kinds,
@@ -112,27 +109,12 @@ def _line(state: State, kinds: str, raters: list[RaterRecord]) -> KindLine:
     )
 
 
-def _tickets(state: State, raters: Iterable[RaterRecord], *, nobody: bool) -> list[TicketRecord]:
-    """Tickets with votes of these raters that are not excluded, in the order of the votes; and those of nobody in particular."""
-    tickets = [state.tickets[one] for rater in raters if not rater.quarantined for one in rater.voted]
-    if nobody:
-        tickets += [ticket for ticket in state.tickets.values() if ticket.rater is None]
-    voted = [(ticket.vote, ticket) for ticket in tickets if ticket.vote is not None]
-    counts = [(vote.event, ticket) for vote, ticket in voted if vote.says and not vote.aside and not vote.undone]
-    return [ticket for _, ticket in sorted(counts, key=lambda one: one[0])]
-
-
 def judge_tickets(state: State) -> list[TicketRecord]:
-    """Tickets with votes of judges that are not excluded."""
-    return _tickets(state, [rater for rater in state.raters.values() if rater.kind == "judge"], nobody=False)
-
-
-def _tally(state: State, tickets: Iterable[TicketRecord], unit: str) -> Tally:
-    tally = Tally(len(state.options), unit=unit)
-    for ticket in tickets:
-        key = case_of(ticket.context) if unit == "case" else ticket.rater
-        tally.add(ticket.shown, _wins(ticket), key)
-    return tally
+    """Tickets with votes of judges that are not excluded, in the order of the votes."""
+    judges = [rater.id for rater in state.raters.values() if rater.kind == "judge" and not rater.quarantined]
+    voted = [(ticket.vote, ticket) for judge in judges for ticket in state.tickets.of_rater(judge)]
+    counts = [(vote.event, ticket) for vote, ticket in voted if vote is not None and vote.says and not vote.aside]
+    return [ticket for _, ticket in sorted(counts, key=lambda one: one[0])]
 
 
 def _wins(ticket: TicketRecord) -> Floats:

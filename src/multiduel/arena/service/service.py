@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from multiduel.arena.domain import commands as c
@@ -20,17 +21,19 @@ from multiduel.arena.domain.actors import OPERATOR
 from multiduel.arena.domain.chooser import warm
 from multiduel.arena.domain.clock import WallClock
 from multiduel.arena.domain.errors import BrokenLog, Conflict, NotFound, Refused, Unavailable
-from multiduel.arena.domain.events import Event, moment
+from multiduel.arena.domain.events import Event, moment, time_of
 from multiduel.arena.domain.options import Content
+from multiduel.arena.domain.pace import Pace
 from multiduel.arena.domain.state import State
 from multiduel.arena.domain.texts import check_text, is_broken
 from multiduel.arena.journal import ArenaRow, Journal, Transaction
 from multiduel.arena.service.board import Board, board, facts, forecast_of
 from multiduel.arena.service.decision import Decision
 from multiduel.arena.service.handlers import decide
+from multiduel.arena.service.history import keys_ahead, past_in, reading
 from multiduel.arena.service.lifecycle import info
-from multiduel.arena.service.raters import RaterLine, rater_lines, standing
-from multiduel.arena.service.slices import Part, Slice, alpha_of, slices_of, tally_of, votes_in
+from multiduel.arena.service.raters import RaterLine, rater_lines
+from multiduel.arena.service.slices import Slice, part_of, slices_of
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.service.tickets import shown_ticket
 from multiduel.arena.service.writers import Waiting, Writers, answer, harmless
@@ -43,6 +46,7 @@ TOGETHER = 256  # commands in a transaction at most
 SNAPSHOT_AFTER = 5_000  # events, when nothing else is to be done
 SNAPSHOT_ANYWAY = 50_000
 SNAPSHOT_AFTER_FAULT = 500  # where the state in memory was lost, so that it costs little if it happens again
+TRIM = 1_000  # events, after which a fold lets go of closed tickets
 IDLE = 0.5  # seconds without a command
 MOST_IN_MEMORY = 200  # arenas
 MOST_SLICED = 50  # boards of parts that are kept
@@ -68,6 +72,10 @@ class HalfWay(Exception):
         self.command = command
 
 
+class PolicyFailed(Exception):
+    """A policy failed while a log was folded."""
+
+
 class Overtaken(Exception):
     """Another process appended to the arena while a long command was decided."""
 
@@ -88,7 +96,7 @@ class Live:
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
         self.slicing = threading.Lock()
-        self.sliced: dict[Slice, Board] = {}
+        self.sliced: dict[Slice, tuple[Board, Pace]] = {}
 
 
 class Service:
@@ -289,9 +297,14 @@ class Service:
             for event in transaction.since(state.number):
                 state.apply(event)
             known.append(state.number)
+            state.trim()
+            if state.past is not None:
+                commands = (order.command for order in orders)
+                state.past.look_ahead(keys_ahead(state, commands), state.number, transaction.about)
             decision = Decision(state)
             answers = [self._decide(decision, order, k) for k, order in enumerate(orders)]
             wrote.append(_append(transaction, decision))
+        state.trim()
         return [self._with_hash(live.arena, answer, failure, decision.events) for answer, failure in answers]
 
     def _with_hash(self, arena: str, answer: Any, failure: Exception | None, events: list[Event]) -> tuple[Any, Exception | None]:
@@ -312,6 +325,9 @@ class Service:
                 for event in self.journal.stream(live.arena, state.number):
                     state.apply(event)
                 known.append(state.number)
+                state.trim()
+                if state.past is not None:
+                    state.past.look_ahead(keys_ahead(state, (order.command for order in orders)), state.number)
                 decision = Decision(state)
                 answers = [self._decide(decision, order, k) for k, order in enumerate(orders)]
                 if decision.events:
@@ -322,6 +338,7 @@ class Service:
                 answers = [self._with_hash(live.arena, answer, failure, decision.events) for answer, failure in answers]
                 while decision.events:
                     del decision.events[-1_000:]  # all at once, other threads would stand still
+                state.trim()
         except Overtaken:
             return None
         return answers
@@ -397,8 +414,8 @@ class Service:
         first = events[0]
         arena = first.body["arena"]
         if self.journal.find(id=arena) is not None:
-            known = self.journal.events(arena)
-            if [event.hash for event in known[: len(events)]] != [event.hash for event in events]:
+            known = (event.hash for event in self.journal.stream(arena))
+            if not all(event is not None and one == event.hash for one, event in zip_longest(islice(known, len(events)), events)):
                 raise Conflict(f"There is an arena '{arena}' already, with another log.")
             return self.info(arena)
         row = ArenaRow(arena, first.body["name"], None, first.at)
@@ -429,14 +446,31 @@ class Service:
                 raise BrokenLog(live.broken[1].number, live.broken[1].what)
             live.broken = None
             with uncollected(), self._noting_damage(live):
-                state = load(live.arena, self.journal.load_snapshot(live.arena)) or State(live.arena)
-                live.saved = state.number
-                for event in self.journal.stream(live.arena, state.number):
-                    state.apply(event)
-                if state.number == 0:
-                    raise BrokenLog(1, "it is missing, as are all others")
-            live.state = state
+                try:
+                    live.state = self._fold(live)
+                except PolicyFailed:
+                    live.state = self._fold(live, catch_up=False)
         return live.state
+
+    def _fold(self, live: Live, *, catch_up: bool = True) -> State:
+        """Fold the log, from a snapshot on if there is one. ``catch_up`` lets the policy follow on the way, which one that fails
+        cannot; then the command that needs it says so."""
+        past = past_in(self.journal, live.arena)
+        state = load(live.arena, self.journal.load_snapshot(live.arena), past) or State(live.arena, past)
+        live.saved = state.number
+        for event in self.journal.stream(live.arena, state.number):
+            state.apply(event)
+            if event.number % TRIM == 0:
+                state.trim()
+                if catch_up:
+                    try:
+                        state.catch_up()
+                    except Exception as error:
+                        raise PolicyFailed from error
+        if state.number == 0:
+            raise BrokenLog(1, "it is missing, as are all others")
+        state.trim()
+        return state
 
     @contextmanager
     def _noting_damage(self, live: Live) -> Iterator[None]:
@@ -466,6 +500,7 @@ class Service:
                 if state.torn:
                     self._forget(live)
                 raise
+            state.trim()
             live.broken = None
             yield state
 
@@ -543,26 +578,55 @@ class Service:
         Board
             Its verdict has the part's share of the error; it has no forecast.
         """
+        return self._sliced(arena, wanted)[0]
+
+    def _sliced(self, arena: str, wanted: Slice) -> tuple[Board, Pace]:
         live = self._find(arena)
         with live.slicing:
             with self.look(arena) as state:
                 made = live.sliced.get(wanted)
-                if made is not None and made.number == state.number:
+                if made is not None and made[0].number == state.number:
                     return made
-                number, unit, options = state.number, wanted.unit(state), len(state.options)
-                votes, excluded = votes_in(state, wanted)
-            tally = tally_of(votes, options, unit)
+                then = reading(state, self.journal)
+            part = part_of(then, wanted)
             with self.look(arena) as state:
-                if len(state.options) > options:
-                    tally.grow(len(state.options))
-                alpha = alpha_of(wanted, state.settings.alpha, len(state.contexts))
-                kinds = wanted.label if wanted.kind == "kind" else ""
-                part = Part(tally, alpha, excluded, len({vote.rater for vote in votes}), kinds)
-                known = replace(facts(state, part), number=number)
+                part.tally.grow(len(state.options))
+                known = replace(facts(state, part), number=then.number)
             if len(live.sliced) >= MOST_SLICED:
                 live.sliced.clear()
-            made = live.sliced[wanted] = board(known, (Forecast(True, 0.0, 0.0, 0.0), None))
+            made = live.sliced[wanted] = board(known, (Forecast(True, 0.0, 0.0, 0.0), None)), part.pace
             return made
+
+    def pace(self, arena: str, wanted: Slice | None = None) -> list[tuple[int, int]]:
+        """Say when the votes that count were given.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        wanted
+            A part of the votes, one of ``slices``; None: all.
+
+        Returns
+        -------
+        list of tuple
+            When a span of time began, in seconds since 1970, and its votes. What the clock dated ahead of now is there as of now.
+        """
+        spans = None if wanted is None else self._sliced(arena, wanted)[1].spans()
+        with self.look(arena) as state:
+            now = int(time_of(state.at).timestamp())
+            return [(min(at, now), votes) for at, votes in (state.pace.spans() if spans is None else spans)]
+
+    def reading(self, arena: str) -> State:
+        """Return the state as it is now, to read all its tickets by, which takes as long as reading the log and holds up no vote.
+
+        Parameters
+        ----------
+        arena
+            The arena's id.
+        """
+        with self.look(arena) as state:
+            return reading(state, self.journal)
 
     def raters(self, arena: str) -> list[RaterLine]:
         """Describe the raters: how many votes, how quick, and how often they agree with the others.
@@ -577,9 +641,12 @@ class Service:
             with self.look(arena) as state:
                 if live.raters[0] == state.number:
                     return live.raters[1]
-                number, votes, now = state.number, standing(state), state.at
-            live.raters = (number, rater_lines(votes, now))
-            return live.raters[1]
+                then = reading(state, self.journal)
+            raters = list(then.raters.values())
+            decides = [then.decides(rater) for rater in raters]
+            lines = rater_lines(raters, then.tickets.values(), len(then.options), decides, then.at)
+            live.raters = (then.number, lines)
+            return lines
 
     def digest(self, arena: str) -> str:
         """Hash the state. Two services have the same digest if they know the same log, and only then.
@@ -620,9 +687,10 @@ class Service:
             Its id.
         """
         with self.look(c.arena_of(ticket)) as state:
-            if ticket not in state.tickets:
+            record = state.tickets.get(ticket)
+            if record is None:
                 raise NotFound("There is no such ticket.")
-            return shown_ticket(state, state.tickets[ticket])
+            return shown_ticket(state, record)
 
     def content(self, ticket: str, position: int) -> Content:
         """Read what a rater sees at a position of a ticket.

@@ -9,14 +9,14 @@ known before the vote.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from multiduel.arena.domain.ballots import spoken
+from multiduel.arena.domain.ballots import judged_pairs
+from multiduel.arena.domain.pace import Pace
 from multiduel.arena.domain.records import TicketRecord
 from multiduel.arena.domain.state import State, case_of
-from multiduel.inference import Tally
+from multiduel.inference import RunningTally
 
 MOST_GROUPS = 200  # that are offered
 KINDS = ("people", "judges")
@@ -44,37 +44,29 @@ class Slice:
             return False
         if self.kind == "kind":
             return not vote.aside and not (ticket.rater is not None and state.raters[ticket.rater].quarantined)
-        return vote.answer is not None
+        return state.counts(ticket)
 
     def unit(self, state: State) -> str:
         """Apart from people, a judge's questions count once: asking it again is no evidence."""
         return "case" if (self.kind, self.label) == ("kind", "judges") else state.settings.unit
 
 
-class Counted(NamedTuple):
-    """A vote that counts, as the tally takes it."""
-
-    shown: tuple[int, ...]
-    ballot: str
-    rater: str | None
-    unit: str | None  # who, or which case, counts once for each pair
-
-
 @dataclass(frozen=True)
 class Part:
     """What is known of a slice: its votes, and the error that its verdict may have."""
 
-    tally: Tally
+    tally: RunningTally
     alpha: float
     excluded: int
     raters: int
+    pace: Pace
     kinds: str = ""  # people or judges, if it is their part
 
 
 def slices_of(state: State) -> list[Slice]:
     """The parts that there are, where there are two at least of a kind. Those who decide alone are the result itself."""
     contexts = [Slice("context", k, text) for k, text in enumerate(state.contexts)]
-    groups = [Slice("group", k, name) for k, name in enumerate(groups_of(state.tickets.values()))]
+    groups = [Slice("group", k, name) for k, name in enumerate(groups_of(state))]
     known = {"judges" if rater.kind == "judge" else "people" for rater in state.raters.values()}
     kinds = [Slice("kind", k, name) for k, name in enumerate(KINDS) if name != state.settings.deciders]
     return [
@@ -84,13 +76,9 @@ def slices_of(state: State) -> list[Slice]:
     ]
 
 
-def groups_of(tickets: Iterable[TicketRecord]) -> list[str]:
+def groups_of(state: State) -> list[str]:
     """The groups that votes were given in, in the order of their first votes, which later votes do not change."""
-    first: dict[str, int] = {}
-    for ticket in tickets:
-        if ticket.stratum is not None and ticket.vote is not None:
-            first[ticket.stratum] = min(first.get(ticket.stratum, ticket.vote.event), ticket.vote.event)
-    return sorted(first, key=first.__getitem__)
+    return sorted(state.groups, key=state.groups.__getitem__)
 
 
 def alpha_of(part: Slice, alpha: float, contexts: int) -> float:
@@ -106,25 +94,21 @@ def alpha_of(part: Slice, alpha: float, contexts: int) -> float:
     return alpha / FAMILIES / ((part.place + 1) * (part.place + 2))
 
 
-def votes_in(state: State, part: Slice) -> tuple[list[Counted], int]:
-    """The votes of a part that count, and how many are excluded."""
-    counted, excluded = [], 0
+def part_of(state: State, part: Slice) -> Part:
+    """The votes of a part that count, counted, and how many are excluded. It takes as long as reading the log."""
+    unit_name = part.unit(state)
+    tally, excluded, raters, pace = RunningTally(len(state.options), unit=unit_name), 0, set(), Pace()
     for ticket in state.tickets.values():
         vote = ticket.vote
         if vote is None or vote.undone or not vote.says or not part.holds(ticket, state):
             continue
         if part.counts(ticket, state):
-            unit = case_of(ticket.context) if part.unit(state) == "case" else ticket.rater
-            counted.append(Counted(ticket.shown, vote.ballot, ticket.rater, unit))
+            unit = case_of(ticket.context) if unit_name == "case" else ticket.rater
+            tally.add(vote.event, ticket.shown, judged_pairs(vote.ballot, len(ticket.shown)), unit)
+            raters.add(ticket.rater)
+            pace.count(vote.at, 1)
         else:
             rater = None if ticket.rater is None else state.raters[ticket.rater]
             excluded += part.kind == "kind" or state.decides(rater)
-    return counted, excluded
-
-
-def tally_of(votes: Iterable[Counted], options: int, unit: str) -> Tally:
-    """A tally of these votes alone."""
-    tally = Tally(options, unit=unit)
-    for vote in votes:
-        tally.add(vote.shown, spoken(vote.ballot, len(vote.shown)), vote.unit)
-    return tally
+    kinds = part.label if part.kind == "kind" else ""
+    return Part(tally, alpha_of(part, state.settings.alpha, len(state.contexts)), excluded, len(raters), pace, kinds)

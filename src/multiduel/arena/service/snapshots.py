@@ -8,70 +8,70 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import sys
 import zlib
 from collections.abc import Iterable
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from multiduel.arena.domain.chooser import Chooser, Epoch
-from multiduel.arena.domain.records import OptionRecord, RaterRecord, TicketRecord, VoteRecord
+from multiduel.arena.domain.pace import Pace
+from multiduel.arena.domain.past import Past
+from multiduel.arena.domain.records import OptionRecord, Printing, RaterRecord, TicketRecord
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.domain.state import State
 from multiduel.arena.journal import Snapshot
 from multiduel.engine.session.snapshots import pack, unpack
-from multiduel.inference import Tally
+from multiduel.inference import RunningTally
+from multiduel.inference.running_tally import COLUMNS, JUDGED, TABLES
 
-FORMAT = "multiduel-arena-4"
+FORMAT = "multiduel-arena-5"
 PLAIN = (
-    *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "lines", "verdict"),
-    *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale", "shortlist"),
+    *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "verdict"),
+    *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale", "shortlist", "issued", "groups", "waits"),
 )
-ARRAYS = {"above": "f8", "ties": "f8", "showings": "i8", "held": "i8", "lengths": "i8", "judged": "i8"}  # of the tally
-ROWS = {"first": "i2", "second": "i2", "placed": "i1", "sizes": "i8", "rater": "i4"}  # what its answers said; not in older ones
-RATER = ("id", "label", "stratum", "limit", "kind", "quarantined", "reason", "open", "votes", "pairs")
-TICKET_WORDS = ("id", "rater", "stratum", "by", "issued", "expires", "request")
-TICKET_NUMBERS = ("event", "context", "printed")  # None is -1
-VOTE_WORDS = ("at", "ballot", "counted", "aside")
-VOTE_NUMBERS = ("event", "late", "undone", "answer")
+ARRAYS = TABLES | COLUMNS | JUDGED  # of a tally
+RATER = ("id", "label", "stratum", "limit", "kind", "quarantined", "reason", "given", "last", "open", "votes", "pairs")
+TICKET = tuple(one.name for one in dataclasses.fields(TicketRecord) if one.name != "vote")
 
 
 def table(state: State) -> dict[str, Any]:
-    """All that the fold knows, as JSON: two states are the same if their tables are. What follows from the rest is left out."""
+    """All that the fold knows, as JSON: two states are the same if their tables are. What is in the log only is left out."""
     usable = state.epoch is not None and not state.stale and state.epoch.is_current()
     chooser = state.ready() if usable else None
-    tally = state.tally.saved()
-    tickets = list(state.tickets.values())
-    votes = [ticket.vote for ticket in tickets if ticket.vote is not None]
     return {
         "arena": state.arena,
         "plain": {name: getattr(state, name) for name in PLAIN},
         "settings": state.settings.to_json(),
         "options": [[option.id, option.name, option.contents, option.retired, option.features] for option in state.options],
-        "raters": [[[getattr(rater, name) for name in RATER], sorted(rater.contexts.items())] for rater in state.raters.values()],
-        "tickets": _columns(tickets, TICKET_WORDS, TICKET_NUMBERS),
-        "seats": _ints(len(ticket.shown) for ticket in tickets),
-        "shown": _ints(option for ticket in tickets for option in ticket.shown),
-        "voted": _ints(k for k, ticket in enumerate(tickets) if ticket.vote is not None),
-        "votes": _columns(votes, VOTE_WORDS, VOTE_NUMBERS),
-        "tally": tally | {name: pack(tally[name]) for name in ARRAYS | ROWS},
+        "raters": [
+            [[getattr(rater, name) for name in RATER], sorted(rater.contexts.items()), _ints(sorted(rater.seen))]
+            for rater in state.raters.values()
+        ],
+        "tickets": [[getattr(ticket, name) for name in TICKET] for ticket in open_tickets(state)],
+        "printings": [[request, *dataclasses.astuple(one)] for request, one in state.printings.items()],
+        "pace": state.pace.saved(),
+        "tally": _packed(state.tally),
+        "kinds": {name: _packed(tally) for name, tally in state.kinds.items()},
         "epoch": None if state.epoch is None else _epoch(state.epoch),
         "chooser": None if chooser is None else chooser.snapshot() | {"differs": chooser.differs},
     }
 
 
-def _columns(records: list[Any], words: Iterable[str], numbers: Iterable[str]) -> dict[str, Any]:
-    columns: dict[str, Any] = {name: [getattr(record, name) for record in records] for name in words}
-    for name in numbers:
-        values = [getattr(record, name) for record in records]
-        columns[name] = _ints(-1 if value is None else int(value) for value in values)
-    return columns
+def open_tickets(state: State) -> list[TicketRecord]:
+    """Tickets that raters hold, or that were printed and have no vote, in the order of their events."""
+    held = {id for rater in state.raters.values() for id in rater.open}
+    found = [one for one in state.tickets.memory.values() if one.vote is None and (one.printed or one.id in held)]
+    return sorted(found, key=lambda one: one.event)
 
 
-def _ints(values: Iterable[int]) -> list[Any]:
-    return pack(np.fromiter(values, np.int64))
+def _packed(tally: RunningTally) -> dict[str, Any]:
+    saved = tally.saved()
+    return saved | {name: pack(saved[name]) for name in ARRAYS}
+
+
+def _ints(rows: Iterable[tuple[int, int, int]]) -> list[Any]:
+    return pack(np.array(list(rows), np.int64).reshape(-1, 3))
 
 
 def _epoch(epoch: Epoch) -> dict[str, Any]:
@@ -89,34 +89,39 @@ def save(state: State) -> Snapshot:
     return Snapshot(state.number, state.hash, FORMAT, zlib.compress(text.encode("utf-8"), 1))
 
 
-def load(arena: str, snapshot: Snapshot | None) -> State | None:
-    """None if it is of another format, or not whole."""
+def load(arena: str, snapshot: Snapshot | None, past: Past | None) -> State | None:
+    """None if it is of another format, or not whole. ``past`` is the log, where the state finds what a snapshot does not hold."""
     if snapshot is None or snapshot.format != FORMAT:
         return None
     try:
-        state = _state(arena, json.loads(zlib.decompress(snapshot.data)))
+        state = _state(arena, json.loads(zlib.decompress(snapshot.data)), past)
     except Exception:  # whatever is wrong with a cache, the log knows better
         return None
     return state if (state.number, state.hash) == (snapshot.number, snapshot.hash) else None
 
 
-def _state(arena: str, saved: dict[str, Any]) -> State:
+def _state(arena: str, saved: dict[str, Any], past: Past | None) -> State:
     if saved["arena"] != arena:
         raise ValueError("of another arena")
-    state = State(arena)
+    state = State(arena, past)
     for name in PLAIN:
         setattr(state, name, saved["plain"][name])
     state.settings = Settings.from_json(saved["settings"], recorded=True)
     state.options = [OptionRecord(*option) for option in saved["options"]]
-    for words, contexts in saved["raters"]:
+    for words, contexts, seen in saved["raters"]:
         rater = RaterRecord(**dict(zip(RATER, words, strict=True)), contexts={int(k): n for k, n in contexts})
+        rater.last = [(id, number) for id, number in rater.last]
+        rater.seen = {(i, j, where) for i, j, where in _array(seen, "i8").tolist()}
         state.raters[rater.id] = rater
-    _restore_tickets(state, saved)
-    tally = saved["tally"]
-    kinds = ARRAYS | ROWS if "sizes" in tally else ARRAYS
-    state.tally = Tally.restored(tally | {name: _array(tally[name], kind) for name, kind in kinds.items()})
-    if not state.tally.knows_answers:
-        state.recall_answers()
+    for row in saved["tickets"]:
+        ticket = TicketRecord(**dict(zip(TICKET, row, strict=True)))
+        ticket.shown = tuple(ticket.shown)
+        state.tickets.hold(ticket)
+    state.printings = {request: Printing(*words) for request, *words in saved["printings"]}
+    width, spans = saved["pace"]
+    state.pace = Pace(width, [(span, votes) for span, votes in spans])
+    state.tally = _unpacked(saved["tally"])
+    state.kinds = {name: _unpacked(tally) for name, tally in saved["kinds"].items()}
     if saved["epoch"] is not None:
         words = saved["epoch"]
         lists = {name: tuple(words[name]) for name in ("why", "options")}
@@ -128,59 +133,8 @@ def _state(arena: str, saved: dict[str, Any]) -> State:
     return state
 
 
-def _restore_tickets(state: State, saved: dict[str, Any]) -> None:
-    columns, votes, seats = saved["tickets"], saved["votes"], _array(saved["seats"], "i8").tolist()
-    numbers = {name: _array(columns[name], "i8").tolist() for name in TICKET_NUMBERS}
-    options = tuple(_array(saved["shown"], "i8").tolist())
-    shown = [options[start:end] for start, end in pairwise(accumulate(seats, initial=0))]
-    rows = zip(
-        columns["id"],
-        numbers["event"],
-        map(_one, columns["rater"]),
-        (None if context < 0 else context for context in numbers["context"]),
-        map(_one, columns["stratum"]),
-        shown,
-        map(_one, columns["by"]),
-        columns["issued"],
-        columns["expires"],
-        columns["request"],
-        (flag == 1 for flag in numbers["printed"]),
-        strict=True,
-    )
-    tickets = [TicketRecord(*row) for row in rows]
-    said = {name: list(map(sys.intern, votes[name])) for name in ("ballot", "counted", "aside")}
-    times = _shared(ticket.issued for ticket in tickets)
-    state.tickets = {ticket.id: ticket for ticket in tickets}
-    for ticket in tickets:
-        state.remember_ask(ticket)
-        if ticket.rater is not None and ticket.by != "import":
-            state.remember_seen(state.raters[ticket.rater], ticket)
-    numbers = {name: _array(votes[name], "i8").tolist() for name in VOTE_NUMBERS}
-    flags = ([flag == 1 for flag in numbers[name]] for name in ("late", "undone"))
-    late, undone = flags
-    records = [
-        VoteRecord(event, at, ballot, counted, was_late, aside, taken_back, None if answer < 0 else answer)
-        for event, at, ballot, counted, was_late, aside, taken_back, answer in zip(
-            numbers["event"], (times.get(at, at) for at in votes["at"]), said["ballot"], said["counted"], late, said["aside"],
-            undone, numbers["answer"], strict=True,
-        )
-    ]  # fmt: skip
-    voted = [tickets[k] for k in _array(saved["voted"], "i8").tolist()]
-    for ticket, vote in zip(voted, records, strict=True):
-        ticket.vote = vote
-    standing = [(ticket.vote.event, ticket) for ticket in voted if ticket.vote is not None and not ticket.vote.undone]
-    for _, ticket in sorted(standing, key=lambda pair: pair[0]):
-        if ticket.rater is not None:
-            state.raters[ticket.rater].voted.append(ticket.id)
-
-
-def _one(text: str | None) -> str | None:
-    """One text for all that are alike: JSON makes one for each."""
-    return None if text is None else sys.intern(text)
-
-
-def _shared(texts: Iterable[str]) -> dict[str, str]:
-    return {text: text for text in texts}
+def _unpacked(saved: dict[str, Any]) -> RunningTally:
+    return RunningTally.restored(saved | {name: _array(saved[name], kind) for name, kind in ARRAYS.items()})
 
 
 def _array(packed: Any, kind: str) -> Any:

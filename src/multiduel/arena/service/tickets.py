@@ -33,7 +33,7 @@ NO_CHOICE = "This arena cannot choose what to show at the moment. Its owner can 
 def ask(decision: Decision, command: c.Ask) -> c.Ticket | c.Done:
     """Issue the rater's next ticket, or say why there is none. The same request again returns the same ticket."""
     state, rater = decision.state, decision.rater(command.rater)
-    known = state.asks.get(f"{rater.id}:{request_id(command.request)}")
+    known = state.asked(rater.id, request_id(command.request))
     if known is not None:
         return shown_ticket(state, state.tickets[known])
     stated = stratum_of(command.stratum)  # checked in any case; what the owner assigned comes first
@@ -71,7 +71,7 @@ def expiry(decision: Decision) -> str:
 
 def is_expired(decision: Decision, ticket: TicketRecord) -> bool:
     """Tell whether the ticket expired before this command."""
-    return ticket.expires is not None and ticket.expires <= decision.at
+    return ticket.lapsed or (ticket.expires is not None and ticket.expires <= decision.at)
 
 
 def limit_of(state: State, rater: RaterRecord) -> int | None:
@@ -214,8 +214,8 @@ def new_id(state: State) -> str:
 def print_tickets(decision: Decision, command: c.PrintTickets) -> tuple[c.Ticket, ...]:
     """Issue many tickets at once, which never expire. The same request again returns the same tickets."""
     state = decision.state
-    known = state.sheets.get(request_id(command.request))
-    if known is None:
+    known = state.sheets(request_id(command.request))
+    if not known:
         number = whole("number", command.number, 1, MOST_PRINTED, of="tickets to print")
         rater = decision.rater(command.rater) if command.rater is not None else None
         stratum = stratum_of(command.stratum) or (rater.stratum if rater else None)
@@ -226,7 +226,7 @@ def print_tickets(decision: Decision, command: c.PrintTickets) -> tuple[c.Ticket
             raise Conflict("Tickets printed for one rater would show pairs again, and they count once here. Name no rater.")
         for place in range(number):
             issue(decision, rater, stratum, None, {"request": command.request, "place": place})
-        known = state.sheets[command.request]
+        known = state.sheets(command.request)
     return tuple(shown_ticket(state, state.tickets[one]) for one in known)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from multiduel.inputs import BadInput, shortened, whole
 
 MOST_LINES = 100_000
 MOST_ID = 200
+WEIGHED = 100  # new lines up to which the evidence is kept up to date line by line
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,14 @@ def import_votes(decision: Decision, command: ImportVotes) -> ImportReport:
     state = decision.state
     whole("lines", len(command.lines), 1, MOST_LINES, of="a file of votes")
     decision.not_closed()
+    places = _places(state)
     new: dict[str, Checked] = {}
     tickets: set[str] = set()
     reports = []
     for place, line in enumerate(command.lines, 1):
         try:
-            checked = _check(state, line)
-            known = state.lines.get(line.id)
+            checked = _check(state, line, places)
+            known = state.line(line.id)
             before = new.get(line.id) if known is None else _as_checked(state, state.tickets[known])
             if before is not None and before != checked:
                 raise BadInput("Another vote came under this line's id before.")
@@ -55,6 +58,8 @@ def import_votes(decision: Decision, command: ImportVotes) -> ImportReport:
             reports.append(LineReport(str(line.id)[:MOST_ID], place, "refused", problem=str(problem)))
     good = all(report.result != "refused" for report in reports)
     if good and not command.dry_run:
+        if len(new) > WEIGHED:
+            state.weigh_anew()  # once, at the end, and not after every line
         for id, checked in new.items():
             _cast(decision, id, checked)
         decision.announce()
@@ -62,7 +67,7 @@ def import_votes(decision: Decision, command: ImportVotes) -> ImportReport:
     return ImportReport(good, command.dry_run, tuple(reports))
 
 
-def _check(state: State, line: VoteLine) -> Checked:
+def _check(state: State, line: VoteLine, places: Mapping[str, int]) -> Checked:
     if not isinstance(line.id, str) or not 1 <= len(line.id) <= MOST_ID:
         raise BadInput(f"A line's id must be text of 1 to {MOST_ID} characters. Got {shortened(line.id)}.")
     if (line.ticket is None) == (not line.shown):
@@ -81,7 +86,7 @@ def _check(state: State, line: VoteLine) -> Checked:
             raise BadInput(f"Ticket {shortened(line.ticket)} is of {shortened(owner)}, not of {shortened(rater)}.")
         ballot = normal(line.ballot, state.settings.question, len(ticket.shown))
         return Checked(ticket.id, ticket.shown, ballot, rater or owner, ticket.stratum, ticket.context)
-    shown = tuple(_option(state, name) for name in line.shown)
+    shown = tuple(_option(places, name) for name in line.shown)
     if len(set(shown)) < len(shown) or not 2 <= len(shown) <= len(state.options):
         raise BadInput(f"Two or more different options must have been shown. Got {shortened(list(line.shown))}.")
     ballot = normal(line.ballot, state.settings.question, len(shown))
@@ -121,7 +126,8 @@ def _cast(decision: Decision, line: str, checked: Checked) -> None:
 
 
 def _counted(state: State, line: str) -> str:
-    vote = state.tickets[state.lines[line]].vote
+    ticket = state.line(line)
+    vote = None if ticket is None else state.tickets[ticket].vote
     assert vote is not None
     return "undone" if vote.undone else vote.counted
 
@@ -134,13 +140,15 @@ def _label(value: Any) -> str | None:
     return value.strip()
 
 
-def _option(state: State, name: Any) -> int:
-    for k, option in enumerate(state.options):
-        if option.name == name:
-            return k
-    for k, option in enumerate(state.options):
-        if option.id == name:
-            return k
+def _places(state: State) -> dict[str, int]:
+    """Options by id and by name; a name goes first, and of two alike the first."""
+    places = {option.id: k for k, option in enumerate(state.options)}
+    return places | {option.name: k for k, option in reversed(list(enumerate(state.options)))}
+
+
+def _option(places: Mapping[str, int], name: Any) -> int:
+    if isinstance(name, str) and name in places:
+        return places[name]
     raise BadInput(f"There is no option {shortened(name)} in this arena.")
 
 

@@ -73,14 +73,15 @@ def cast(decision: Decision, ticket: str | None, ballot: dict[str, Any], rater_i
 def undo(decision: Decision, command: c.Undo) -> c.Receipt:
     """Undo the rater's last vote. Returns a receipt with a new ticket that shows the same options."""
     state, rater = decision.state, decision.rater(command.rater)
-    known = state.requests.get(f"undo:{rater.id}:{request_id(command.request)}")
+    known = state.undone(rater.id, request_id(command.request))
     if known is None:
         decision.not_closed()
-        if not rater.voted:
+        if not rater.last:
             raise Conflict("There is no vote of this rater to take back.")
-        old = state.tickets[rater.voted[-1]]
-        if state.announced(old):
+        id, event = rater.last[-1]
+        if state.announced(event):
             raise Conflict(ANNOUNCED)
+        old = state.tickets[id]
         again = new_id(state)
         number = decision.emit("undo", {"rater": rater.id, "ticket": old.id, "request": command.request, "again": again})
         body = {
@@ -94,5 +95,5 @@ def undo(decision: Decision, command: c.Undo) -> c.Receipt:
         }
         decision.emit("ticket", body)
         decision.announce()
-        known = [number, again]
+        known = number, again
     return c.Receipt(known[0], "undone", shown_ticket(state, state.tickets[known[1]]))

@@ -101,18 +101,18 @@ def _square(x: float, y: float, size: float, won: float, lost: float, level: flo
     return f'{square}<text {middle} y="{_n(y + size / 2 + 1)}">{100 * share:.0f}</text>{met}'
 
 
-def times_binned(times: Sequence[float], bins: int = BINS) -> list[tuple[datetime, int]]:
-    """(end of a span, votes up to it), spans alike.
+def times_binned(times: Sequence[tuple[int, int]], bins: int = BINS) -> list[tuple[datetime, int]]:
+    """(end of a span, votes up to it), spans alike, from times and how many votes came then.
 
-    >>> [total for _, total in times_binned([0.0, 1.0, 9.0, 10.0], bins=2)]
-    [2, 4]
+    >>> [total for _, total in times_binned([(0, 1), (1, 1), (9, 3), (10, 1)], bins=2)]
+    [2, 6]
     """
     if not len(times):
         return []
-    at = np.asarray(times)
+    at, votes = np.array(times, float).T
     first, last = float(at.min()), float(at.max())
     step = max(last - first, 1.0) / bins
-    counts = np.bincount(np.minimum((at - first) / step, bins - 1).astype(int), minlength=bins).tolist()
+    counts = np.bincount(np.minimum((at - first) / step, bins - 1).astype(int), votes, bins).astype(int).tolist()
     total, ends = 0, []
     for k, here in enumerate(counts):
         total += here

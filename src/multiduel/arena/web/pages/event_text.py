@@ -8,6 +8,7 @@ from typing import Any
 from multiduel.arena.domain.actors import actor_words
 from multiduel.arena.domain.clock import span, went_back
 from multiduel.arena.domain.events import Event
+from multiduel.arena.domain.past import LINE, ticket_key
 from multiduel.arena.domain.state import State
 
 PLAIN = {"opened": "Opened: tickets are given out.", "paused": "Paused: no new tickets.", "closed": "Closed permanently."}
@@ -21,10 +22,14 @@ class Names:
         self.options = {option.id: option.name for option in state.options}
         self.shown: dict[str, tuple[str, ...]] = {}
         self.holder: dict[str, str | None] = {}
-        raters = set()
-        for body in (event.body for event in events):
-            id = body.get("ticket") or f"line:{body.get('line')}"
-            ticket = state.tickets.get(id) if isinstance(id, str) else None
+        raters, some = set(), list(events)
+        if state.past is not None:
+            state.past.look_ahead(
+                (ticket_key(_ticket(event.body)) for event in some if event.kind in ("vote", "undo")), state.number
+            )
+        for body in (event.body for event in some):
+            id = _ticket(body)
+            ticket = state.tickets.get(id)
             if ticket is not None:
                 self.shown[ticket.id] = tuple(state.options[k].name for k in ticket.shown)
                 self.holder[ticket.id] = ticket.rater
@@ -37,6 +42,10 @@ class Names:
 
     def rater(self, id: Any) -> str:
         return "nobody in particular" if id is None else str(self.raters.get(id, id))
+
+
+def _ticket(body: Mapping[str, Any]) -> str:
+    return str(body.get("ticket") or f"{LINE}{body.get('line')}")
 
 
 def words(event: Event, names: Names) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from itertools import islice
 
 from markupsafe import Markup
 
-from multiduel.arena.domain.events import time_of
-from multiduel.arena.domain.records import TicketRecord
 from multiduel.arena.domain.state import State
 from multiduel.arena.web.context import AppContext
 from multiduel.arena.web.pages.contents import safe_markdown
@@ -18,7 +15,7 @@ from multiduel.arena.web.pages.render import plural
 LETTERS_PER_SECOND = 17.0  # of a reader
 SECONDS = {"image": 4.0, "audio": 15.0, "url": 20.0}  # to take in one, before there are votes to know better
 DECIDING = 5.0  # seconds
-ENOUGH, LOOKED_AT = 20, 100  # votes from which the time of one is known, and the latest that are looked at
+ENOUGH = 20  # votes from which the time of one is known
 OVER = {
     "created": "This comparison is not open yet. Please come back later.",
     "paused": "This comparison is paused. Please come back later.",
@@ -56,15 +53,7 @@ def effort(questions: int | None, seconds: float) -> str:
 
 def _median_seconds(state: State) -> float | None:
     """From question to vote, of the latest votes; None before there are enough. It says nothing of what anyone voted."""
-    waits = (_seconds(ticket) for ticket in islice(reversed(state.tickets.values()), 3 * LOOKED_AT))
-    known = list(islice((one for one in waits if one is not None), LOOKED_AT))
-    return statistics.median(known) if len(known) >= ENOUGH else None
-
-
-def _seconds(ticket: TicketRecord) -> float | None:
-    if ticket.vote is None or ticket.expires is None or ticket.vote.late or ticket.issued > ticket.vote.at:
-        return None
-    return (time_of(ticket.vote.at) - time_of(ticket.issued)).total_seconds()
+    return statistics.median(state.waits) if len(state.waits) >= ENOUGH else None
 
 
 def _reading_seconds(state: State) -> float:

@@ -63,7 +63,7 @@ def voters(state: State) -> Voters:
         rater = state.raters.get(ticket.rater or "")
         if vote.undone or not vote.says:
             other["undone" if vote.undone else "skipped"] += 1
-        elif vote.answer is None:
+        elif not state.counts(ticket):
             limit = "beyond the most votes that their rater may give"
             reason = f"rater excluded by the owner: {rater.reason or 'no reason given'}" if rater and rater.quarantined else limit
             excluded[reason] += 1
@@ -134,8 +134,10 @@ def caveats(state: State, board: Board, voted: Voters) -> list[str]:
 def report_words(service: Service, arena: str, address: Address) -> dict[str, Any]:
     """All that the template needs."""
     board = service.board(arena)
+    then = service.reading(arena)
+    voted = voters(then)
     with service.look(arena) as state:
-        voted, created, at, number, hash = voters(state), state.created, state.at, state.number, state.hash
+        created, at, number, hash = then.created, then.at, then.number, then.hash
         contexts = list(state.contexts)
         winner = next((option for option in state.options if option.id == board.winner), None)
         said = [] if winner is None else list(winner.contents[:MOST_SHOWN])

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from multiduel.arena.domain.errors import Forbidden, NotFound, Unavailable
-from multiduel.arena.domain.records import TicketRecord
-from multiduel.arena.domain.state import State
 from multiduel.arena.service.board import Board
 from multiduel.arena.service.slices import Slice
 from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_owner
@@ -32,26 +29,14 @@ RESULT = {"all": "All votes", "people": "Votes of people (the result)", "judges"
 ASKED = {"rank": "which is better", "best": "which is best", "worst": "which is worst"}
 
 
-def vote_moments(state: State) -> Iterator[tuple[str, TicketRecord]]:
-    """When each vote that counts was given; one that the clock dated ahead of the present, at present."""
-    for ticket in state.tickets.values():
-        if ticket.vote is not None and ticket.vote.answer is not None:
-            yield min(ticket.vote.at, state.at), ticket
-
-
-def vote_times(state: State) -> list[str]:
-    return [at for at, _ in vote_moments(state)]
-
-
-def board_words(board: Board, times: Sequence[str]) -> dict[str, Any]:
+def board_words(board: Board, times: Sequence[tuple[int, int]]) -> dict[str, Any]:
     """All that a board's template needs."""
     place = {option: k for k, option in enumerate(board.options)}
     present = [line for line in board.lines if not line.retired]
     best = present[: charts.MOST_SQUARES]
     rows = [place[line.option] for line in best]
     above, ties = board.above[rows][:, rows], board.ties[rows][:, rows]
-    seconds = np.array([at[:26] for at in times], "datetime64[us]").astype(np.int64) / 1e6  # without the Z, which NumPy warns of
-    binned = charts.times_binned(seconds.tolist())
+    binned = charts.times_binned(times)
     names = {line.option: line.name for line in board.lines}
     limits = charts.scale_of([line.strength for line in present])
     shares = [
@@ -110,9 +95,7 @@ def _words(app_context: AppContext, boards: dict[str, dict[str, Any]], arena: st
     board = app_context.service.board(arena)
     known = boards.get(arena)
     if known is None or known["board"] is not board:
-        with app_context.service.look(arena) as state:
-            times = vote_times(state)
-        known = boards[arena] = board_words(board, times)
+        known = boards[arena] = board_words(board, app_context.service.pace(arena))
     return known
 
 
@@ -145,11 +128,7 @@ def _filter(app_context: AppContext, arena: str, asked: Mapping[str, str]) -> Fi
 
 def _sliced_words(app_context: AppContext, arena: str, chosen: Slice) -> dict[str, Any]:
     board = app_context.service.sliced_board(arena, chosen)
-    with app_context.service.look(arena) as state:
-        times = [
-            min(ticket.vote.at, state.at) for ticket in state.tickets.values() if ticket.vote and chosen.counts(ticket, state)
-        ]
-    return board_words(board, times)
+    return board_words(board, app_context.service.pace(arena, chosen))
 
 
 async def board_page(request: Request) -> Response:

@@ -84,10 +84,8 @@ def printings(app_context: AppContext, arena: str) -> list[Printing]:
     """The newest first."""
     found = []
     with app_context.service.look(arena) as state:
-        for asked, ids in state.sheets.items():
-            tickets = [state.tickets[one] for one in ids]
-            voted = sum(one.vote is not None for one in tickets)
-            found.append(Printing(asked, tickets[0].issued, len(ids), voted, tickets[0].stratum))
+        for asked, one in state.printings.items():
+            found.append(Printing(asked, one.at, one.sheets, one.voted, one.stratum))
     return sorted(found, key=lambda one: one.at, reverse=True)
 
 
@@ -113,7 +111,7 @@ async def print_sheets(request: Request) -> Response:
 
 def _printed(app_context: AppContext, arena: str, asked: str) -> list[c.Ticket]:
     with app_context.service.look(arena) as state:
-        ids = list(state.sheets.get(asked, ()))
+        ids = state.sheets(asked)
     if not ids:
         raise NotFound("There are no such sheets.")
     return [app_context.service.ticket(id) for id in ids]

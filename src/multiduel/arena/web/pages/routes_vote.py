@@ -58,12 +58,10 @@ def _undone_ballot(app_context: AppContext, ticket: Ticket) -> dict[str, Any]:
     if ticket.by != "undo":
         return {}
     with app_context.service.look(ticket.arena) as state:
-        shown = state.tickets[ticket.id].shown
-        for old in reversed(state.tickets.values()):  # it is among the last
-            if old.rater == ticket.rater and old.vote is not None and old.vote.undone and old.shown == shown:
-                ballot: dict[str, Any] = json.loads(old.vote.ballot)
-                return ballot
-    return {}
+        (undo,) = app_context.service.events(ticket.arena, state.tickets[ticket.id].event - 2, 1)  # the event before the ticket
+        old = state.tickets.get(undo.body.get("ticket"))
+        ballot: dict[str, Any] = {} if old is None or old.vote is None else json.loads(old.vote.ballot)
+        return ballot
 
 
 async def _words(request: Request, ticket: Ticket | Done) -> dict[str, Any]:
