@@ -67,7 +67,7 @@ def test_every_slate_is_found_again_after_undone_and_excluded_votes(tmp_path: Pa
         report = verify(service.journal, arena)
         assert report.first is None and sum(epoch.tickets for epoch in report.epochs if epoch.checked) > 20
         with service.look(arena) as state:
-            folded, loaded = fold(service.journal.stream(arena), arena), load(arena, save(state))
+            folded, loaded = fold(service.journal.stream(arena), arena), load(arena, save(state), state.past)
             assert loaded is not None and digest(folded) == digest(state) == digest(loaded)
             assert [option.features for option in state.options][:5] == [list(row) for row in ROWS]
 

@@ -149,7 +149,7 @@ def test_a_verdict_stands_and_what_later_votes_say_is_beside_it(service: Service
     assert [event.body["winner"] for event in service.events(arena) if event.kind == "verdict"] == ["o1"], "said once"
     assert verify(service.journal, arena).good
     with service.look(arena) as state:
-        loaded = load(arena, save(state))
+        loaded = load(arena, save(state), state.past)
         assert loaded is not None and standing_verdict(loaded)[1] == standing_verdict(state)[1] != ""
 
 
