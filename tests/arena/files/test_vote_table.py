@@ -29,7 +29,7 @@ def expected(service: Service, arena: str) -> dict[int, dict[str, Any]]:
             if vote is None:
                 continue
             rater = state.raters[ticket.rater] if ticket.rater is not None else None
-            counts = vote.answer is not None
+            counts = state.counts(ticket)
             rows[vote.event] = {
                 "time": vote.at,
                 "rater": rater and rater.label,

@@ -15,7 +15,7 @@ from multiduel.arena.domain import events as log
 from multiduel.arena.domain.ballots import judged_pairs, spoken
 from multiduel.arena.domain.chooser import Asked, Choice, Chooser, Epoch, Told, feature_rows
 from multiduel.arena.domain.clock import went_back
-from multiduel.arena.domain.errors import BrokenLog
+from multiduel.arena.domain.errors import BrokenLog, Unavailable
 from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.pace import Pace
 from multiduel.arena.domain.past import LINE, Past, ask_key, line_key, sheet_key, undo_key
@@ -274,7 +274,7 @@ class State:
             if went_back(event.body):
                 self._shorten_tickets(event.at)
             getattr(self, f"_on_{event.kind}")(event, event.body)
-        except BrokenLog:
+        except (BrokenLog, Unavailable):  # the latter from a look into the log: nothing is wrong with the event
             raise
         except BadInput as error:  # such as a policy that is not installed here
             raise BrokenLog(event.number, f"a '{event.kind}' that cannot be used here: {str(error).rstrip('.')}") from error

@@ -109,14 +109,15 @@ class Tickets:
             if event.kind == "ticket" and body["id"] == id:
                 ticket = self.issued(event)
             elif event.kind == "vote" and (body["ticket"] or f"{LINE}{body.get('line')}") == id:
-                ticket = self._with_vote(ticket, event)
+                ticket = self.with_vote(ticket, event)
             elif event.kind == "undo" and body["ticket"] == id and ticket is not None and ticket.vote is not None:
                 ticket.vote.undone = True
         if ticket is not None and not ticket.printed:  # one that a rater holds would be in memory
             ticket.lapsed = ticket.vote is None
         return ticket
 
-    def _with_vote(self, ticket: TicketRecord | None, event: Event) -> TicketRecord | None:
+    def with_vote(self, ticket: TicketRecord | None, event: Event) -> TicketRecord | None:
+        """The ticket, or what stands for one, with the vote that an event holds."""
         if event.body["ticket"] is None:
             ticket = self.shown_elsewhere(event)
         if ticket is not None:
@@ -163,7 +164,7 @@ class Tickets:
             if event.kind == "ticket":
                 waiting[event.body["id"]] = self.issued(event)
             elif event.kind == "vote":
-                ticket = self._with_vote(waiting.pop(event.body["ticket"] or "", None), event)
+                ticket = self.with_vote(waiting.pop(event.body["ticket"] or "", None), event)
                 assert ticket is not None and ticket.vote is not None
                 ticket.vote.undone = ticket.id in undone
                 yield self.memory.get(ticket.id, ticket)

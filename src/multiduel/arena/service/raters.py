@@ -10,13 +10,17 @@ from typing import Annotated, Any
 import numpy as np
 
 from multiduel.arena.domain.ballots import placed_above
-from multiduel.arena.domain.clock import is_measurable
-from multiduel.arena.domain.events import time_of
+from multiduel.arena.domain.clock import is_measurable, went_back
+from multiduel.arena.domain.events import Event, time_of
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
+from multiduel.arena.domain.ticket_store import Tickets
 from multiduel.arrays import Floats
 from multiduel.inference.shares import Share, share_interval
 
 MANY = 1_000_000  # judgements that are held one by one
+MOST_KEPT = 5_000_000  # raters' judgements of pairs, of which 16 bytes each are kept for the next look
+OPTIONS = 1 << 10  # more than there may be: a pair of them is one number
+SQUARE = OPTIONS * OPTIONS
 
 
 @dataclass(frozen=True)
@@ -64,77 +68,118 @@ class Seen:
     """What is known of one rater's votes that were not undone."""
 
     def __init__(self) -> None:
-        self.skipped = self.late = self.aside = 0
+        self.skipped = self.late = self.said = self.aside = 0  # said: those that are no skips; aside: of them, beyond a limit
         self.first = [0, 0, 0]  # votes that prefer what was shown earlier in as many pairs as not, in more, in fewer
         self.waits = array("d")
-        self.counts = False  # some of the votes count
 
 
 class Judgements:
     """How often each rater placed one option above another, in columns; equal ones are counted together now and then."""
 
-    def __init__(self, options: int) -> None:
-        self._square = options * options
-        self._new, self._codes, self._times = array("q"), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    def __init__(self) -> None:
+        self._new, self._gone = array("q"), array("q")
+        self._codes, self._times = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
-    def add(self, rater: int, code: int) -> None:
-        self._new.append(rater * self._square + code)
+    def change(self, code: int, sign: int) -> None:
+        """Count a judgement, or take one back."""
+        (self._new if sign > 0 else self._gone).append(code)
         if len(self._new) >= MANY:
-            self._merge()
+            self.columns()
 
-    def _merge(self) -> None:
-        codes = np.concatenate((self._codes, np.frombuffer(self._new, np.int64)))
-        times = np.concatenate((self._times, np.ones(len(self._new), np.int64)))
-        self._codes, place = np.unique(codes, return_inverse=True)
-        self._times, self._new = np.bincount(place, times, len(self._codes)).astype(np.int64), array("q")
-
-    def agreement(self, total: Floats, counts: Any) -> tuple[Any, Any]:
-        """(with the majority of the others, in all) of each rater's judgements of pairs that the others do not leave undecided.
-        ``counts`` says whose own votes are in ``total`` and are to be left out."""
-        self._merge()
-        rater, pair = np.divmod(self._codes, self._square)
-        i, j = np.divmod(pair, len(total))
-        turned = rater * self._square + j * len(total) + i
-        at = np.minimum(np.searchsorted(self._codes, turned), max(0, len(self._codes) - 1))
-        other_way = np.where(self._codes[at] == turned, self._times[at], 0) if len(at) else at
-        more = total[i, j] - total[j, i] - np.where(counts[rater], self._times - other_way, 0)
-        sums = [np.bincount(rater[some], self._times[some], len(counts)).astype(int) for some in (more > 0, more != 0)]
-        return sums[0], sums[1]
+    def columns(self) -> tuple[Any, Any, Any]:
+        """(rater, pair, how often), sorted."""
+        if self._new or self._gone:
+            parts = [(self._codes, self._times)]
+            parts += [(np.array(some, np.int64), np.full(len(some), sign)) for some, sign in ((self._new, 1), (self._gone, -1))]
+            codes, place = np.unique(np.concatenate([some for some, _ in parts]), return_inverse=True)
+            times = np.bincount(place, np.concatenate([some for _, some in parts]), len(codes)).astype(np.int64)
+            self._codes, self._times = codes[times != 0], times[times != 0]
+            self._new, self._gone = array("q"), array("q")
+        return *np.divmod(self._codes, SQUARE), self._times
 
 
-def rater_lines(
-    raters: Sequence[RaterRecord], tickets: Iterable[TicketRecord], options: int, decides: Sequence[bool], now: str
-) -> list[RaterLine]:
-    """A line for each rater, from all tickets of the arena. The agreement compares with the others' votes that count, one's own
-    left out. ``decides`` says of each rater whether the votes decide."""
-    place = {rater.id: k for k, rater in enumerate(raters)}
-    seen, judgements, total = [Seen() for _ in raters], Judgements(options), [0] * (options * options)
-    for ticket in tickets:
-        vote = ticket.vote
-        if vote is None or vote.undone or ticket.rater is None:
-            continue
-        k = place[ticket.rater]
-        rater, mine, shown = raters[k], seen[k], ticket.shown
-        mine.late += vote.late
+class RaterStatistics:
+    """What the page of raters needs of all votes up to an event. It goes on from there when the log has grown."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._seen: dict[str, Seen] = {}
+        self._waiting: dict[str, TicketRecord] = {}  # tickets without a vote
+        self._own, self._aside = Judgements(), Judgements()
+
+    def read(self, tickets: Tickets, events: Iterable[Event], now: str) -> bool:
+        """Take the events that follow. False if the clock was set back on the way, which changes what is known of times."""
+        goes_on = self.number > 0
+        for event in events:
+            if goes_on and went_back(event.body):
+                return False
+            if event.kind == "ticket":
+                self._waiting[event.body["id"]] = tickets.issued(event)
+            elif event.kind == "vote":
+                ticket = tickets.with_vote(self._waiting.pop(event.body["ticket"] or "", None), event)
+                assert ticket is not None
+                self._take(ticket, now, 1)
+            elif event.kind == "undo":
+                self._take(tickets[event.body["ticket"]], now, -1)
+            self.number = event.number
+        return True
+
+    def _take(self, ticket: TicketRecord, now: str, sign: int) -> None:
+        vote, shown = ticket.vote, ticket.shown
+        if vote is None or ticket.rater is None:
+            return
+        mine = self._seen.setdefault(ticket.rater, Seen())
+        mine.late += sign * vote.late
         if ticket.by != "import" and ticket.expires is not None and is_measurable(ticket.issued, vote.at, now):
-            mine.waits.append((time_of(vote.at) - time_of(ticket.issued)).total_seconds())
+            seconds = (time_of(vote.at) - time_of(ticket.issued)).total_seconds()
+            if sign > 0:
+                mine.waits.append(seconds)
+            elif seconds in mine.waits:
+                mine.waits.remove(seconds)
         if not vote.says:
-            mine.skipped += 1
-            continue
-        counts = decides[k] and not vote.aside and not rater.quarantined
-        mine.counts |= counts
-        mine.aside += bool(vote.aside) or rater.quarantined
-        earlier = 0
+            mine.skipped += sign
+            return
+        mine.said += sign
+        mine.aside += sign * bool(vote.aside)
+        rater, earlier = int(ticket.rater[1:]) * SQUARE, 0
         for a, b in placed_above(vote.ballot, len(shown)):
             earlier += 1 if a < b else -1
-            code = shown[a] * options + shown[b]
-            judgements.add(k, code)
-            total[code] += counts
+            code = rater + shown[a] * OPTIONS + shown[b]
+            self._own.change(code, sign)
+            if vote.aside:
+                self._aside.change(code, sign)
         if ticket.by != "import":  # an import does not say in which order
-            mine.first[(earlier > 0) - (earlier < 0)] += 1
-    table = np.array(total, float).reshape(options, options)
-    agree, judged = judgements.agreement(table, np.array([one.counts for one in seen], bool))
-    return [_line(*some) for some in zip(raters, seen, agree.tolist(), judged.tolist(), strict=True)]
+            mine.first[(earlier > 0) - (earlier < 0)] += sign
+
+    def is_small(self) -> bool:
+        """Is it worth the memory to go on from here?"""
+        return len(self._own.columns()[0]) <= MOST_KEPT
+
+    def lines(self, raters: Sequence[RaterRecord], decides: Sequence[bool]) -> list[RaterLine]:
+        """A line for each rater; ``decides`` says whose votes decide. The agreement compares with the others' votes that count,
+        one's own left out."""
+        seen = [self._seen.get(rater.id, Seen()) for rater in raters]
+        counting = np.zeros(len(raters) + 1, np.bool_)  # raters are r1, r2, ...
+        for k, (rater, mine) in enumerate(zip(raters, seen, strict=True), 1):
+            counting[k] = decides[k - 1] and not rater.quarantined and mine.said > mine.aside
+        agree, judged = self._agreement(counting)
+        return [_line(rater, seen[k], int(agree[k + 1]), int(judged[k + 1])) for k, rater in enumerate(raters)]
+
+    def _agreement(self, counting: Any) -> tuple[Any, Any]:
+        """(with the majority of the others, in all) of each rater's judgements of pairs that others decide."""
+        total = np.zeros(SQUARE, np.int64)
+        for judgements, sign in ((self._own, 1), (self._aside, -1)):
+            rater, pair, times = judgements.columns()
+            here = counting[rater]
+            total += sign * np.bincount(pair[here], times[here], SQUARE).astype(np.int64)
+        rater, pair, times = self._own.columns()
+        turned = pair % OPTIONS * OPTIONS + pair // OPTIONS
+        codes, wanted = rater * SQUARE + pair, rater * SQUARE + turned
+        at = np.minimum(np.searchsorted(codes, wanted), max(0, len(codes) - 1))
+        other_way = np.where(codes[at] == wanted, times[at], 0) if len(codes) else times
+        more = total[pair] - total[turned] - np.where(counting[rater], times - other_way, 0)
+        agree, judged = (np.bincount(rater[some], times[some], len(counting)) for some in (more > 0, more != 0))
+        return agree, judged
 
 
 def _line(rater: RaterRecord, seen: Seen, agree: int, judged: int) -> RaterLine:
@@ -148,7 +193,7 @@ def _line(rater: RaterRecord, seen: Seen, agree: int, judged: int) -> RaterLine:
         rater.votes,
         seen.skipped,
         seen.late,
-        seen.aside,
+        seen.said if rater.quarantined else seen.aside,
         rater.quarantined,
         rater.reason,
         agree / judged if judged else None,

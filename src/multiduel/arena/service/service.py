@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import islice, takewhile, zip_longest
 from typing import Any, NamedTuple
 
 from multiduel.arena.domain import commands as c
@@ -32,7 +32,7 @@ from multiduel.arena.service.decision import Decision
 from multiduel.arena.service.handlers import decide
 from multiduel.arena.service.history import keys_ahead, past_in, reading
 from multiduel.arena.service.lifecycle import info
-from multiduel.arena.service.raters import RaterLine, rater_lines
+from multiduel.arena.service.raters import RaterLine, RaterStatistics
 from multiduel.arena.service.slices import Slice, part_of, slices_of
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.service.tickets import shown_ticket
@@ -95,6 +95,7 @@ class Live:
         self.board: Board | None = None
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
+        self.statistics: RaterStatistics | None = None  # that these lines were made from
         self.slicing = threading.Lock()
         self.sliced: dict[Slice, tuple[Board, Pace]] = {}
 
@@ -642,11 +643,19 @@ class Service:
                 if live.raters[0] == state.number:
                     return live.raters[1]
                 then = reading(state, self.journal)
+            known, live.statistics = live.statistics or RaterStatistics(), None  # one that fails half-way is not used again
+            if not known.read(then.tickets, self._between(arena, known.number, then.number), then.at):
+                known = RaterStatistics()
+                known.read(then.tickets, self._between(arena, 0, then.number), then.at)
             raters = list(then.raters.values())
-            decides = [then.decides(rater) for rater in raters]
-            lines = rater_lines(raters, then.tickets.values(), len(then.options), decides, then.at)
+            lines = known.lines(raters, [then.decides(rater) for rater in raters])
             live.raters = (then.number, lines)
+            live.statistics = known if known.is_small() else None
             return lines
+
+    def _between(self, arena: str, since: int, last: int) -> Iterator[Event]:
+        """The events after one, up to another."""
+        return takewhile(lambda event: event.number <= last, self.journal.stream(arena, since))
 
     def digest(self, arena: str) -> str:
         """Hash the state. Two services have the same digest if they know the same log, and only then.

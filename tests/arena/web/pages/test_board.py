@@ -9,7 +9,7 @@ from multiduel.arena.domain.settings import Settings
 from multiduel.arena.service.board import Facts, board, forecast_of
 from multiduel.arena.web.pages.render import fragment
 from multiduel.arena.web.pages.routes_board import Filter, board_words
-from multiduel.inference import Tally, Votes, verdict
+from multiduel.inference import Tally, verdict
 from multiduel.inference.words import sentence
 
 ALL = {"part": "all", "filter": Filter([], None), "whole": None}
@@ -23,8 +23,6 @@ def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner
     tally = Tally.of(above, np.zeros((n, n)), answers=votes, showings=np.full(n, votes * 2 // n), unit="answer")
     names = tuple(f"option <{k}>" for k in range(n))
     judged = verdict(tally, alpha=0.05, margin=settings.get("margin", 0.0), names=names)
-    i, j = np.nonzero(tally.above)
-    votes_cast = Votes.of(names, first=i, second=j, outcome=np.ones(len(i), int), counts=tally.above[i, j])
     known = Facts(
         "a",
         "taste",
@@ -33,7 +31,6 @@ def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner
         Settings(votes=most, **settings),
         judged,
         tally,
-        votes_cast,
         tuple(f"o{k + 1}" for k in range(n)),
         names,
         sentence(judged),
@@ -42,7 +39,7 @@ def page_of(P, per_pair, *, votes, most=None, set_aside=0, quarantined=(), owner
         5,
         votes,
     )
-    times = [f"2026-01-01T{h:02d}:00:00.000000Z" for h in range(24)] if votes else []
+    times = [(1_767_225_600 + 3_600 * h, 1) for h in range(24)] if votes else []
     words = board_words(board(known, forecast_of(known)), times)
     return fragment("_board.html", words | {"owner": owner, "token": "t", "arena": "a", "demo": None} | ALL)
 

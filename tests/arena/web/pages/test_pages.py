@@ -281,5 +281,5 @@ def test_charts_at_any_number_of_votes(votes):
     assert "nan" not in interval(0.5, 0.0, 1.0, limits) and interval(nan, nan, nan, limits) == ""
     early = interval(0.5, nan, nan, limits)
     assert "nan" not in early and 'class="early"' in early and 'class="range"' not in early
-    binned = times_binned([float(k) for k in range(votes)])
+    binned = times_binned([(k, 1) for k in range(votes)])
     assert (binned[-1][1] if binned else 0) == votes and len(over_time(binned)) < 5_000
