@@ -172,15 +172,15 @@ def log(rows):
         "again": "`analyse --state` after 1,000 more pages, and clicks on 100 old ones",
         "replay": "`replay`",
     }
-    lines = [
-        [said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", memory(row)]
-        for row in sorted(rows, key=lambda row: list(said).index(row["what"]))
-    ]
+    lines = []
+    for row in sorted(rows, key=lambda row: list(said).index(row["what"])):
+        parts = (f"{row['verdict_seconds']:,.0f} s", f"{row['verdict_mb']:,.0f} MB") if "verdict_mb" in row else ("", "")
+        lines.append([said[row["what"]], f"{row['pages']:,}", *parts, f"{row['seconds']:,.0f} s", memory(row)])
     most = max(row["pages"] for row in rows)
     size = f"{most:,} pages, 1.7 clicks each, {rows[0]['megabytes']:,.0f} MB"
-    head = f"Four rankers, 200,000 users, {size}; CPU seconds of a busy machine:"
-    return f"{head}\n\n{table('what | pages | time | memory', lines)}"
+    head = f"Four rankers, 200,000 users, {size}. CPU seconds on a busy machine; memory beyond that for a short log:"
+    return f"{head}\n\n{table('what | pages | verdict | memory | whole report | memory', lines)}"
 
 
 def memory(row):
-    return f"{row['peak_mb'] - row['before_mb']:,.0f} MB" if "peak_mb" in row else "not measured"
+    return "" if row["what"] == "write" else f"{row['peak_mb'] - row['before_mb']:,.0f} MB"
