@@ -30,7 +30,7 @@ import multiduel as md
 import multiduel.theory
 
 HERE = pathlib.Path(__file__).parent
-RESULTS, RULES, PAGE = HERE / "due_duel.json", HERE / "due_duel_rules.json", HERE.parent / "docs" / "due-duel.md"
+RESULTS, STRETCH, PAGE = HERE / "due_duel.json", HERE / "due_duel_stretch.json", HERE.parent / "docs" / "due-duel.md"
 SEED = 2026
 MULTI = ("due-duel", "ind-self-sparring", "multi-rucb", "mdb")
 TWO = ("due-duel", "ind-self-sparring", "dts", "merge-dts", "rmed1")
@@ -263,8 +263,7 @@ def with_tables(page):
         "bounds": bounds_table(rows),
         "regret": regret_table(of("eight", "few", "large")),
         "outside": regret_table(of("outside", "delayed", "clicks")),
-        "rules": rules_table(json.loads(RULES.read_text())["rows"]),
-        "rival": rival_table(json.loads(RULES.read_text())["rival"]),
+        "stretch": stretch_table(json.loads(STRETCH.read_text())["rows"]),
         "speed": speed_table(rows),
     }
     for name, lines in tables.items():
@@ -312,33 +311,19 @@ def _ending(row):
     return [f"{row['means'][-1]:,.0f} \u00b1 {row['half_interval']:,.0f}", f"{row['max']:,.0f}", str(row["wrong"])]
 
 
-def rules_table(rows):
-    """One line per change, kind of instances and slate size: what the change did to the cells there."""
-    lines = [["change", "instances", "m", "mean", "lower in", "worst hundredth", "wrong, with and without"]]
+def stretch_table(rows):
+    """One line per kind of instances and slate size: what the stretch did to the cells there."""
+    lines = [["instances", "m", "mean", "lower in", "worst hundredth", "wrong, with and without"]]
     cells = collections.defaultdict(list)
     for row in rows:
         source = "suite v1" if row["set"].startswith("suite v1") else f"{row['runs']:,} runs a cell"
-        cells[row["rule"], source, row["slate_size"]].append(row)
-    for (rule, source, slate_size), of in sorted(cells.items()):
+        cells[source, row["slate_size"]].append(row)
+    for (source, slate_size), of in sorted(cells.items()):
         means = math.exp(np.mean([math.log(row["with"]["means"][-1] / row["without"]["means"][-1]) for row in of]))
         worst = math.exp(np.mean([math.log(row["with"]["worst_hundredth"] / row["without"]["worst_hundredth"]) for row in of]))
         wrong = " and ".join(str(sum(row[which]["wrong"] for row in of)) for which in ("with", "without"))
         lower = f"{sum(row['difference'] < 0.0 for row in of)} of {len(of)}"
-        lines.append([f"`{rule}`", source, str(slate_size), f"{means:.2f}", lower, f"{worst:.2f}", wrong])
-    return lines
-
-
-def rival_table(rows):
-    """One line per instance and slate size: regret at 10^4, and the median and the wrong runs at the end, of three policies."""
-    lines = [["instance", "m", "T", "runs"]]
-    cells = collections.defaultdict(list)
-    for row in rows:
-        cells[row["set"], row["slate_size"], row["horizon"], row["runs"]].append(row)
-    for (name, slate_size, horizon, runs), of in cells.items():
-        if len(lines) == 1:
-            lines[0] += [f"{row['policy']}: 10^4, median, mean, wrong" for row in of]
-        numbers = (", ".join([*(f"{row[key]:,.0f}" for key in ("early", "median", "mean")), str(row["wrong"])]) for row in of)
-        lines.append([name, str(slate_size), f"{horizon:,}", str(runs), *numbers])
+        lines.append([source, str(slate_size), f"{means:.2f}", lower, f"{worst:.2f}", wrong])
     return lines
 
 

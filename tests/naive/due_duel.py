@@ -5,15 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-VARIANTS = [
-    {},
-    {"look_ahead": 1.0},
-    {"edge": 1.0},
-    {"stretch": 0.5},
-    {"stretch": 3.0},
-    {"indirect": 1.0},
-    {"indirect": 0.3, "stretch": 0.5},
-]
+VARIANTS = [{}, {"look_ahead": 1.0}, {"edge": 1.0}, {"stretch": 0.5}, {"stretch": 3.0}]
 
 
 def evidence(d, n):
@@ -25,9 +17,8 @@ def evidence(d, n):
 
 
 class Naive:
-    def __init__(self, n_arms, slate_size, rng, look_ahead=50.0, edge=16.0, stretch=0.0, indirect=0.0):
+    def __init__(self, n_arms, slate_size, rng, look_ahead=50.0, edge=16.0, stretch=0.0):
         self.K, self.m, self.L, self.g, self.a = n_arms, min(slate_size, n_arms), look_ahead, edge, stretch
-        self.b = indirect
         self.W = np.zeros((n_arms, n_arms))
         self.lot = rng.distinct(range(n_arms), n_arms)
         self.cases = Counter()  # which lines of the listing were reached
@@ -55,16 +46,7 @@ class Naive:
         for j in range(self.K):
             if D[i, j] > 0.0:
                 values.append(self.log_time(D[i, j], N[i, j]) - math.log(self.K))
-        x = order[0]
-        if self.b > 0.0 and N[i, x] > 0.0 and D[i, x] >= 0.0:
-            values.append(self.log_time(D[i, x], N[i, x]) + min(self.indirect(i, x, N, D), self.b * math.log(1.0 + N[i, x])))
         return max(values)
-
-    def indirect(self, i, x, N, D):
-        """Evidence that i does worse than x against those whom both met."""
-        met = [j for j in range(self.K) if N[i, j] > 0.0 and N[x, j] > 0.0]
-        d = sum((D[i, j] - N[i, j] / N[x, j] * D[x, j] for j in met), 0.0)
-        return 0.5 * d * d / sum(N[i, j] * (1.0 + N[i, j] / N[x, j]) for j in met) if d > 0.0 else 0.0
 
     def ask(self, round):
         N, D, E = self.tables()

@@ -4,10 +4,8 @@ Paper      none: our own. Rule, lower bound, theorem and measurements are in doc
 Assumes    a Condorcet winner.
 Symbols    K arms, m seats, W[i, j] wins of i over j, N_ij = W_ij + W_ji, D_ij = W_ji - W_ij (positive: i lost more than it won),
            E_ij = D_ij^2 / (2 N_ij) if D_ij > 0, else 0: evidence, in nats, that j beats i; I_i = sum_j E_ij;
-           e = n kl+(d / n) the same evidence by the exact divergence of a Bernoulli law from a fair coin, 0 if d <= 0;
-           H_i = d^2 / 2v if d > 0, else 0, with d = sum_j (D_ij - N_ij D_xj / N_xj) and v = sum_j N_ij (1 + N_ij / N_xj) over
-           those j whom both i and x met: indirect evidence that x is better than i; a the stretch; b the bound of indirect
-           evidence; L the look-ahead; g the edge.
+           e = n kl+(d / n) the same evidence by the exact divergence of a Bernoulli law from a fair coin, 0 if d <= 0; a the
+           stretch; L the look-ahead; g the edge.
 Outside    it finds the winner with late and missing answers and among losers that tie exactly; outcomes that depend on each other
            (clicks on one list) did not lead it astray where it was measured. Without a Condorcet winner it keeps to the arm least
            refuted, often not the best by Copeland score, and regret is linear.
@@ -19,7 +17,6 @@ Deviates   nothing. E is kept in steps of 2^-20, so that sums of it do not depen
         due_i <- the largest of
                  n (1 + a e) exp(e),       n, d the sums of N_ij, D_ij over the q arms first in order; q = 1, 2, 4, ... above i
                  n (1 + a e) exp(e) / K,   n, d = N_ij, D_ij, for every single arm j with D_ij > 0
-                 n (1 + a e) exp(e) F,     n, d = N_ix, D_ix, if n > 0 and d >= 0; F <- min(exp(H_i), (1 + n)^b)
                  0
       if all due_i > t:  A <- {x}                                 # nothing is compared, until t = min due_i
       else:
@@ -33,8 +30,7 @@ How it is computed. A tell changes the rows of the seated arms, and little else.
 push others from one *ring* of it to the next: the first arm, the second, the next 2, the next 4, ... A due time is the largest of
 its *parts*, one for every group of 1, 2, 4, ... arms and one for single arms. Of every arm the sums d, n of that part are kept:
 when an arm crosses from ring to ring they change by one entry, and what they give is a lower bound of the due time. All parts
-are computed only where that bound does not keep an arm from a seat; indirect evidence, which changes with every duel of the
-leader, last and only for those that would be seated without it. Choices are a function of W and the lot: answers may come
+are computed only where that bound does not keep an arm from a seat. Choices are a function of W and the lot: answers may come
 in any order, late, or all at once.
 
 >>> from multiduel import make, ranking
@@ -53,7 +49,7 @@ from multiduel.kernels.choice import random_order
 from multiduel.kernels.compiler.dispatch import kernel
 from multiduel.kernels.contract import Parameter, PolicySpec, implement
 from multiduel.kernels.quiet import quiet_rounds
-from multiduel.policies.due_duel.due_times import cross, look_at, with_indirect
+from multiduel.policies.due_duel.due_times import cross, look_at
 from multiduel.policies.due_duel.state import ALL, MOST_STRETCH, NOTHING, PART, STEP, State, empty, soundness
 
 
@@ -62,7 +58,6 @@ class Params(NamedTuple):
     look_ahead: float = 50.0  # L: those who ride along are due within some 4 nats
     edge: float = 16.0  # g: an opponent other than the leader must refute that much faster
     stretch: float = 0.0  # a: how much later than n exp(e) an arm is due
-    indirect: float = 0.0  # b: how much later indirect evidence may make it
 
 
 @implement(Params)
@@ -128,10 +123,8 @@ def ask(params: Params, state: State, rng: Stream, round: int, limit: int, slate
                 continue
             if known[arm] != ALL:
                 look_at(state, arm, state.ring[a], enough, params.stretch)
-            if known[arm] != ALL or due[arm] > enough:
-                continue
-            value = with_indirect(state, arm, due[arm], params.stretch, params.indirect)
-            if value > enough or (value == enough and count == wanted):
+            value = due[arm]
+            if known[arm] != ALL or value > enough or (value == enough and count == wanted):
                 continue
             count = put(first, when, count, wanted, arm, value)
             enough = when[count - 1] if count == wanted else bar
@@ -241,10 +234,5 @@ SPEC = PolicySpec(
         "look_ahead": Parameter(meaning="free seats go to arms due before look_ahead times now", at_least=1.0),
         "edge": Parameter(meaning="how many times faster than the leader an opponent must refute", at_least=1.0),
         "stretch": Parameter(meaning="due times are 1 + stretch x evidence times as long", at_least=0.0, at_most=MOST_STRETCH),
-        "indirect": Parameter(
-            meaning="duels with common opponents delay an arm up to (1 + its duels with the leader)^indirect times",
-            at_least=0.0,
-            at_most=10.0,
-        ),
     },
 )

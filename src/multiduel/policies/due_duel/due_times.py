@@ -105,33 +105,6 @@ def look_at(state: State, i: int, groups: int, enough: float, stretch: float) ->
 
 
 @kernel
-def indirect_nats(state: State, i: int, x: int) -> float:
-    """Evidence that i does worse than x against the opponents whom both have met."""
-    D_i, N_i, D_x, N_x = state.D[i], state.N[i], state.D[x], state.N[x]
-    d, variance = 0.0, 0.0
-    for j in range(N_i.shape[0]):
-        if N_i[j] > 0.0 and N_x[j] > 0.0:
-            share = N_i[j] / N_x[j]
-            d += D_i[j] - share * D_x[j]
-            variance += N_i[j] * (1.0 + share)
-    return 0.5 * d * d / variance if d > 0.0 else 0.0
-
-
-@kernel
-def with_indirect(state: State, i: int, due: float, stretch: float, indirect: float) -> float:
-    """The due time of i from all its parts: ``due`` of those that only duels of i give, and that of indirect evidence."""
-    x = state.order[0]
-    d, n = state.D[i, x], state.N[i, x]
-    if indirect == 0.0 or n == 0.0 or d < 0.0:
-        return due
-    most = indirect * math.log(1.0 + n)
-    direct = log_due(n, nats(d, n), stretch)
-    if direct + most <= due:
-        return due
-    return max(due, direct + min(indirect_nats(state, i, x), most))
-
-
-@kernel
 def surely_later(d: float, n: float, enough: float) -> bool:
     """Whether an arm with these sums is due after ``enough``, by d^2 / 2n, which is less."""
     return d > 0.0 and n >= 1.0 and 0.5 * d * d > enough * n
