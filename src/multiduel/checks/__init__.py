@@ -114,7 +114,7 @@ def check(
     progress: bool = True,
     **params: Any,
 ) -> Report:
-    """Put a policy (its name, its address or its card), with these parameters, through all checks or ``only`` some.
+    """Put a policy (its name, address or description), with these parameters, through all checks or ``only`` some.
 
     ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
     of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream

@@ -19,7 +19,7 @@ def rotate(x: int, k: int) -> int:
 
 
 class NaiveStream:
-    """xoshiro256++ from four 64-bit words.
+    """Draw as policies do, by xoshiro256++ from four 64-bit words, in plain Python.
 
     >>> stream = NaiveStream([1, 2, 3, 4])
     >>> 0.0 <= stream.uniform() < 1.0, stream.argmax([0.1, 0.7, 0.2])
@@ -45,13 +45,13 @@ class NaiveStream:
         return int(self.uniform() * n)
 
     def argmax(self, values: Sequence[Any]) -> int:
-        """Index of the largest value; one draw among exact ties, none otherwise."""
+        """Find the index of the largest value; one draw among exact ties, none otherwise."""
         best = max(values)
         tied = [k for k, value in enumerate(values) if value == best]
         return tied[0] if len(tied) == 1 else tied[self.below(len(tied))]
 
     def distinct(self, pool: Iterable[Any], count: int) -> list[Any]:
-        """`count` distinct members of `pool` by partial Fisher-Yates."""
+        """Draw `count` distinct members of `pool` by partial Fisher-Yates."""
         pool = list(pool)
         for a in range(count):
             j = a + self.below(len(pool) - a)

@@ -31,7 +31,7 @@ HORIZON = 5000  # for policies that must know it, where a check plays fewer roun
 
 
 class Failed(AssertionError):
-    """The policy does not pass. The message says what was expected and what was seen.
+    """Raised when a policy fails a check. The message says what was expected and what was seen.
 
     >>> require(2 + 2 == 5, "Two and two must be five. Got four.")
     Traceback (most recent call last):
@@ -40,7 +40,7 @@ class Failed(AssertionError):
 
 
 class Skipped(Exception):
-    """The check cannot be made here. The message says why.
+    """Raised when a check cannot be made here. The message says why.
 
     >>> raise Skipped("There is no oracle.")
     Traceback (most recent call last):
@@ -55,7 +55,7 @@ def require(holds: object, sentence: str) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """A policy with some parameters, and its oracle if there is one. ``name`` may be an address, or the card itself.
+    """A policy with some parameters, and its oracle if there is one. ``name`` may be an address, or the description itself.
 
     >>> Subject("uniform").seats(5, 3)
     3
@@ -74,7 +74,7 @@ class Subject:
 
     @property
     def plain(self) -> bool:
-        """Is it played without the compiler? A round then takes a hundred times as long, and checks play fewer of them."""
+        """Whether it is played without the compiler. A round then takes a hundred times as long, and checks play fewer rounds."""
         return self.spec.plain or not JIT
 
     def seats(self, n_arms: int, slate_size: int) -> int:
@@ -93,7 +93,7 @@ class Subject:
         return fresh(self.spec, self.params(K, slate_size, horizon), K, np.random.SeedSequence(seed), labels=labels)
 
     def make_unlabelled(self, n_arms: int, slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
-        """Make it with the kernel's own arm numbers: nothing stands between its arms and ours."""
+        """Make it with the kernel's own arm numbers."""
         return self.make_labelled(range(n_arms), slate_size, seed=seed, horizon=horizon)
 
     def simulate(self, problem: Problem | ContextProblem | Floats, **options: Any) -> Result:

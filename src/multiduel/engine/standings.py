@@ -22,7 +22,7 @@ MOST_PAIRS = 24  # options in a table of pairs; of more, the best
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Standings(Inferred):
-    """All options in order, with how sure that order is. Print it: sentences and a table. A notebook shows it.
+    """All options in order, with intervals and rank ranges. Print it to read sentences and a table; a notebook shows it.
 
     >>> found = standings([[0, 60, 70], [20, 0, 45], [10, 35, 0]], names=["tea", "coffee", "milk"])
     >>> [(line.name, line.rank_from, line.rank_to) for line in found.lines]

@@ -84,7 +84,7 @@ def follow_rows(
 
 @dataclass(frozen=True, eq=False)
 class Stood:
-    """What the answers have settled at any time so far.
+    """The verdict that was reached at any time so far, with the later answers against it.
 
     >>> course = Lasting(2)
     >>> course.add([0] * 20, [1] * 20, [1.0] * 20)
@@ -114,7 +114,7 @@ class Stood:
 
 
 class Lasting:
-    """Evidence followed answer by answer, with its largest value so far.
+    """Follow the evidence of all pairs answer by answer, and keep its largest value so far.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class Lasting:
             run(follow_rows, stakes_of(0.5), stakes_of(0.5 - self.margin), i, j, part, answer, self.course, *claim)
 
     def see(self, above: Floats, ties: Floats, answers: int) -> None:
-        """Look at counts that were made elsewhere, between answers: what they reach now is kept.
+        """Take counts that were made elsewhere, between two answers, and keep the evidence that they reach.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Lasting:
     def verdict(
         self, *, names: Sequence[str] | None = None, unit: str = "answer", answers: int | None = None, showings: Any = None
     ) -> Stood:
-        """Say what was settled at any time so far.
+        """Return the verdict, including everything that was certain at any time so far.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class Lasting:
 
 
 def stand(now: Verdict, winner: int | None, cycle: Sequence[int] = (), cycle_is_certain: bool = False) -> tuple[Verdict, str]:
-    """Put a verdict that was reached earlier in place of that of all answers, and say what later answers say against it.
+    """Replace the verdict of all answers by the one that was reached earlier, and describe the later answers against it.
 
     For whoever keeps what was reached, such as a log, and not the course of the evidence, as ``Lasting`` does.
 

@@ -55,7 +55,7 @@ class Judged(NamedTuple):
 
 
 class RunningTally(Counts):
-    """The answers so far, as counts, with what the standings need of them.
+    """The answers so far, as counts, with the sums that standings need.
 
     >>> tally = RunningTally(3)
     >>> tally.add(7, (2, 0, 1), [(0, 1, 1), (0, 2, 1), (1, 2, 1)])  # 2 above 0 above 1
@@ -325,7 +325,7 @@ class RunningTally(Counts):
 
     @classmethod
     def restored(cls, table: dict[str, Any]) -> RunningTally:
-        """Restore the tally that ``saved`` was asked of.
+        """Restore a tally from what ``saved`` returned.
 
         Parameters
         ----------

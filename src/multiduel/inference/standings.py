@@ -102,7 +102,7 @@ class Style(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Standings:
-    """All options in order, with how sure that order is. Print it: sentences and a table.
+    """All options in order, with intervals and rank ranges. Print it to read sentences and a table.
 
     >>> found = standings([[0, 60, 70], [20, 0, 45], [10, 35, 0]], names=["tea", "coffee", "milk"])
     >>> [(line.name, line.rank_from, line.rank_to) for line in found.lines]
@@ -199,7 +199,7 @@ class Standings:
         return Top(size, certain, tuple(arm for arm in here if self.rank_from[arm] <= size))
 
     def sentences(self) -> list[str]:
-        """Say what the standings say: the verdict, the best few, what the model does not explain."""
+        """Describe the standings in sentences: the verdict, the best options, the fit of the model."""
         said = [str(self.verdict)]
         here = len(self.present)
         sure = percent(1.0 - self.alpha)

@@ -113,7 +113,7 @@ class Counts:
 
 
 class Tally(Counts):
-    """The answers so far, as counts. What is inferred from them needs no order, so that undoing an answer only changes counts.
+    """The answers so far, as counts. Their order does not matter, so that undoing an answer only changes counts.
 
     An answer counts at most 1 per pair. With ``unit="rater"`` only a rater's first judgement of a pair counts: then what is said
     holds for people like these raters, and not only for these raters and how often each of them answered. With ``unit="case"``

@@ -85,7 +85,7 @@ VerdictKind = Literal["winner", "narrowed", "cycle", "open"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
-    """What the answers so far settle. Print it: it is a sentence. The theorem is in the module's text.
+    """Whether the answers so far determine the best option. Print it to read it as a sentence. The module's text has the theorem.
 
     >>> verdict([[0, 90], [2, 0]]).kind
     'winner'
@@ -110,7 +110,7 @@ class Verdict:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more is to be found out: there is a winner, or there is none."""
+        """Whether the question is answered: there is a winner, or it is certain that there is none."""
         return self.kind in ("winner", "cycle")
 
     def __str__(self) -> str:

@@ -212,7 +212,7 @@ def most_winning(W: Floats) -> int:
 
 @helper
 def seat(slate: Ints, taken: Ints, seated: int, arm: int) -> int:
-    """Give an arm one more seat: a place in the slate or, if it has one, one more in ``taken`` there.
+    """Give an arm one more seat: a position in the slate or, if it has one, one more in ``taken`` there.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ FOREVER = 1 << 62  # more rounds than anyone plays
 
 @generic
 def init(params: Any, n_arms: int, rng: Stream) -> Any:
-    """A fresh State, its arrays allocated. Plain Python, never compiled.
+    """Make a fresh State with its arrays allocated. Plain Python, never compiled.
 
     >>> from multiduel.policies.uniform import Params
     >>> rng = np.arange(1, 5, dtype=np.uint64)
@@ -62,7 +62,7 @@ def tell(params: Any, state: Any, rng: Stream, round: int, slate: Ints, wins: Fl
 
 @generic
 def recommend(params: Any, state: Any) -> int:
-    """The arm it would bet on now.
+    """Return the arm that the policy recommends now.
 
     >>> from multiduel.policies.uniform import Params
     >>> rng = np.arange(1, 5, dtype=np.uint64)
@@ -74,7 +74,7 @@ def recommend(params: Any, state: Any) -> int:
 
 @generic
 def valid(params: Any, state: Any, n_arms: int, round: int) -> dict[str, Any]:
-    """For every field of the State, whether it holds what it may hold after ``round`` rounds. Plain Python, never compiled.
+    """Tell for every field of the State whether its contents are allowed after ``round`` rounds. Plain Python, never compiled.
 
     A snapshot is input, and compiled code would follow it anywhere: no State for which all is true may lead to an index out of
     range or a loop without end. The entry of a State inside is a dict again. ``kernels/validity.py`` has the words.
@@ -89,7 +89,7 @@ def valid(params: Any, state: Any, n_arms: int, round: int) -> dict[str, Any]:
 
 @generic(optional=True)
 def seats(params: Any, state: Any, place: int) -> int:
-    """How many of the m seats slate[place] took in the last ask: more than 1 only where a sampler may seat an arm twice.
+    """Count the seats of slate[place] in the last ask: more than 1 only where a sampler may seat an arm twice.
 
     >>> from multiduel.policies.uniform import Params
     >>> rng = np.arange(1, 5, dtype=np.uint64)
@@ -102,7 +102,7 @@ def seats(params: Any, state: Any, place: int) -> int:
 
 @generic(optional=True)
 def use_features(params: Any, state: Any, features: Floats) -> None:
-    """Called after ``init`` with features that stay as they are: row i of them is about its arm i. Plain Python.
+    """Take fixed features after ``init``: row i describes arm i. Plain Python.
 
     >>> from multiduel.policies.uniform import Params
     >>> rng = np.arange(1, 5, dtype=np.uint64)
@@ -113,7 +113,7 @@ def use_features(params: Any, state: Any, features: Floats) -> None:
 
 @generic(optional=True)
 def see(params: Any, state: Any, arms: Ints, rows: Floats) -> None:
-    """Features that may be others in every round: from now on, ``rows[a]`` are those of ``arms[a]``.
+    """Take the features of this round, which may differ in every round: ``rows[a]`` describes ``arms[a]``.
 
     Called with all arms before an ask, and with the arms of the slate before a tell: with the features that they had when asked,
     however late the tell comes. A policy that implements it has a field ``dimension`` in its Params, the length of a row; with
@@ -134,8 +134,8 @@ def fix_features(params: Any, state: Any, features: Floats) -> None:
 
 @generic(optional=True)
 def extend(params: Any, state: Any) -> bool:
-    """After a run to an end that it was told: had it done the same, told the later end of ``params``? Then go on with that one,
-    and say so. Plain Python."""
+    """Take the later horizon of ``params`` after a run, if the run would have been the same with it; return whether it was taken.
+    Plain Python."""
     return False
 
 
@@ -176,7 +176,7 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class PolicySpec:
-    """A policy's card: the registry, the CLI, the docs and the conformance suite read it.
+    """Describe a policy, for the registry, the command line, the documents and the checks.
 
     >>> from multiduel.policies.uniform import SPEC
     >>> SPEC.name, SPEC.slate, SPEC.observes
@@ -208,23 +208,23 @@ class PolicySpec:
 
     @property
     def watched(self) -> bool:
-        """Are its slates looked at before they are used? Those of multiduel's policies need not be."""
+        """Whether its slates are checked before they are used; those of multiduel's own policies are not."""
         return not (self.trusted or is_ours(self.params.__module__))
 
     @property
     def contextual(self) -> bool:
-        """May the features of its arms be others in every round? It then implements ``see``."""
+        """Whether the features of its arms may change from round to round; it then implements ``see``."""
         return self.params in see.table
 
     @property
     def observes(self) -> bool:
-        """Its choices are a function of all wins seen so far, whoever asked for them and in whatever order they came."""
+        """Whether it takes observed comparisons: its choices are a function of all wins so far, in any order."""
         return not self.blind
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
-    """The card of a machine that plugs into reductions.
+    """Describe a machine that plugs into reductions.
 
     >>> from multiduel.machines.ucb import SPEC
     >>> SPEC.name, SPEC.kind

@@ -18,7 +18,7 @@ from multiduel.kernels.compiler.dispatch import implement as implement
 
 @generic
 def allocate(params: Any, rows: int, n_arms: int) -> Any:
-    """A State for ``rows`` machines over ``n_arms`` arms, all as after Reset. Plain Python, never compiled.
+    """Make a State for ``rows`` machines over ``n_arms`` arms, all as after Reset. Plain Python, never compiled.
 
     >>> from multiduel.authoring import allocate
     >>> from multiduel.machines.ucb import Params
@@ -29,7 +29,7 @@ def allocate(params: Any, rows: int, n_arms: int) -> Any:
 
 @generic
 def reset(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
-    """Reset(S) or Reset(S, delta): forget everything. Bandits ignore ``delta``.
+    """Forget everything (Reset). Bandits ignore ``delta``.
 
     >>> import numpy as np
     >>> from multiduel.authoring import allocate, reset
@@ -42,7 +42,7 @@ def reset(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
 
 @generic
 def advance(params: Any, state: Any, row: int, round: int, rng: Stream) -> int:
-    """Advance(S): the arm to play next. ``round`` is the reduction's own clock.
+    """Return the arm to play next (Advance). ``round`` is the reduction's own clock.
 
     >>> import numpy as np
     >>> from multiduel.authoring import advance, allocate
@@ -64,7 +64,7 @@ def advance_all(params: Any, state: Any, held: Ints, round: int, rng: Stream, ar
 
 @generic
 def feedback(params: Any, state: Any, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
-    """Feedback(S, b) for an arm that the machine had advanced.
+    """Take an outcome for an arm that the machine advanced (Feedback).
 
     >>> import numpy as np
     >>> from multiduel.authoring import advance, allocate, feedback
@@ -77,7 +77,7 @@ def feedback(params: Any, state: Any, row: int, arm: int, won: float, lost: floa
 
 @generic(optional=True)
 def additional_feedback(params: Any, state: Any, row: int, arm: int, won: float, lost: float, rng: Stream) -> None:
-    """GetAdditionalFeedback: an outcome for an arm that this machine did not advance. Its clock does not move.
+    """Take an outcome for an arm that this machine did not advance (GetAdditionalFeedback). Its clock does not move.
 
     >>> import numpy as np
     >>> from multiduel.authoring import additional_feedback, allocate, answer
@@ -109,7 +109,7 @@ def hold(params: Any, state: Any, row: int, arm: int, limit: int) -> int:
 
 @generic(optional=True)
 def stopped(params: Any, state: Any, row: int) -> bool:
-    """StopTest(S). A bandit never stops.
+    """Tell whether the machine has stopped (StopTest). A bandit never stops.
 
     >>> import numpy as np
     >>> from multiduel.authoring import allocate, stopped
@@ -124,7 +124,7 @@ def stopped(params: Any, state: Any, row: int) -> bool:
 
 @generic
 def answer(params: Any, state: Any, row: int) -> int:
-    """Return(S): the arm identified, or, before that and for bandits, the arm it would name now.
+    """Return the identified arm or, before that and for bandits, the arm it would name now (Return).
 
     >>> import numpy as np
     >>> from multiduel.authoring import allocate, answer, feedback
@@ -139,7 +139,7 @@ def answer(params: Any, state: Any, row: int) -> int:
 
 @generic(optional=True)
 def renew(params: Any, state: Any, row: int, delta: float, rng: Stream) -> None:
-    """Reset without forgetting: a new confidence, the counts kept (DoublerBAI's ``reset = false`` reading).
+    """Set a new confidence and keep the counts (DoublerBAI with ``reset = false``).
 
     >>> import numpy as np
     >>> from multiduel.authoring import allocate, renew

@@ -14,7 +14,7 @@ from multiduel.problems.problem import Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EstimatedProblem(Problem):
-    """A Problem like any other (theory, ``simulate`` and the lab take it), with what is known of how far off it may be.
+    """A ``Problem`` estimated from answers, with intervals for its entries. Theory, ``simulate`` and the lab take it.
 
     >>> P = np.array([[0.5, 0.7], [0.3, 0.5]])
     >>> EstimatedProblem(P, low=P - 0.1, high=P + 0.1, judgements=np.full((2, 2), 90.0)).winner

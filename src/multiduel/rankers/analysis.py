@@ -61,7 +61,7 @@ class Settled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What a log says of its rankers.
+    """The result of ``analyse``: the verdict on a log's rankers, and the numbers behind it.
 
     >>> import tempfile, pathlib
     >>> from multiduel import rankers
@@ -118,12 +118,12 @@ class Analysis:
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict on which ranker is best, as it was once reached."""
+        """Verdict on which ranker is best; once reached, it stands."""
         return self.stood.verdict
 
     @property
     def leader(self) -> int:
-        """The winner, or the ranker that is nearest to it."""
+        """The winner, or the ranker that is nearest to winning."""
         if self.verdict.winner is not None:
             return self.verdict.winner
         L = self.verdict.evidence.copy()
@@ -298,7 +298,7 @@ def analyse(
     bad: str = "refuse",
     state: str | os.PathLike[str] | None = None,
 ) -> Analysis:
-    """Read a log and say which ranker wins. What the policy was told does not matter.
+    """Read a log and name the ranker that wins. Only the log counts, not what a policy was told.
 
     Parameters
     ----------

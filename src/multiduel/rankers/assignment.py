@@ -9,7 +9,7 @@ from multiduel.inputs import BadInput, finite, shortened
 
 
 def page_seed(*parts: str, salt: str = "") -> int:
-    """Make the seed of a page from names, so that a page that is loaded again mixes the same documents.
+    """Make the seed of a page from names, so that a reload shows the same documents.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def page_seed(*parts: str, salt: str = "") -> int:
 
 
 def takes_part(user: str, share: float, *, salt: str = "") -> bool:
-    """Tell whether a user takes part: always the same answer, and the users of a small share are in every larger one.
+    """Tell whether a user takes part. The answer never changes, and the users of a small share are in every larger one.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def takes_part(user: str, share: float, *, salt: str = "") -> bool:
 
 
 def pseudonym(user: str, *, secret: str) -> str:
-    """Replace a user's name by another that stays the same and says nothing to those who do not have the secret.
+    """Replace a user's name by a stable pseudonym, which reveals nothing without the secret.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ NAMES = (*USERS, "position-based", "random")
 
 @dataclass(frozen=True, eq=False)
 class ClickModel:
-    """Chances by slot and grade. Made by ``click_model`` or ``click_table``.
+    """Chances of a click and of a stop, by slot and grade. Made by ``click_model`` or ``click_table``.
 
     >>> click_model("perfect", grades=3).depth
     10

@@ -31,7 +31,7 @@ class Query(NamedTuple):
     numbers: Ints | None = None  # i8[F]  the feature of each column, ascending; None: 1, 2, 3, ...
 
     def columns(self) -> Ints:
-        """Number the features: that of each column."""
+        """Numbers of the features, one per column."""
         return np.arange(1, self.features.shape[1] + 1) if self.numbers is None else self.numbers
 
 
@@ -74,7 +74,7 @@ def generate(*, queries: int = 100, documents: int = 30, features: int = 12, gra
 
 
 def write_letor(queries: Iterable[Query], path: str | os.PathLike[str]) -> int:
-    """Write what ``read_letor`` reads back bit for bit.
+    """Write queries as a LETOR file, which ``read_letor`` reads back bit for bit.
 
     Parameters
     ----------

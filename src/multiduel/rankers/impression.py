@@ -81,7 +81,7 @@ class Impression(dict[str, Any]):
         super().__init__(content)
 
     def told(self, clicks: Clicks) -> Told:
-        """Give ``policy.tell`` what it asks for: the round, its arms, the policy they belong to, and the wins.
+        """Return the arguments of ``policy.tell``: the round, its arms, the policy they belong to, and the wins.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ def multileave(
 def more(
     impression: Impression, rankings: Mapping[int, Sequence[Document]] | Sequence[Sequence[Document]], *, length: int = 10
 ) -> Impression:
-    """Continue a page by more documents: one list still, told once with all its clicks.
+    """Continue a page with more documents. It stays one list, told once with all its clicks.
 
     Its beginning is what was shown: the same draws are made again and then go on. ``optimised`` and ``greedy`` choose whole
     pages and cannot go on.
@@ -245,7 +245,7 @@ def more(
 
 
 def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) -> dict[Document, float]:
-    """Give clicks weights that grow with the slot, log2(1 + slot), slots from 1: who clicks far below has looked for it.
+    """Give clicks weights that grow with the slot, log2(1 + slot), slots from 1: a click far down the page means more.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def position_weights(impression: Mapping[str, Any], clicks: Iterable[Document]) 
 
 
 def credit(impression: Mapping[str, Any], clicks: Clicks) -> Floats:
-    """Read the clicks on a page: wins[a, b], the chance from 0 to 1 that slate[a] beat slate[b].
+    """Turn the clicks on a page into wins[a, b], the share from 0 to 1 that slate[a] won against slate[b].
 
     For those without a policy; ``policy.tell(impression, clicks)`` is the way with one. Pairs that the clicks do not tell apart,
     all of them on a page without a click, are 1/2 both ways; or 0, if the page was made with ``ties="drop"``.

@@ -153,12 +153,12 @@ class Judgements:
 
     @property
     def pages(self) -> int:
-        """How many pages there are."""
+        """Number of pages."""
         return len(self.time)
 
     @property
     def sizes(self) -> Ints:
-        """Rankers on each page."""
+        """Number of rankers on each page."""
         return np.diff(self.arm_start)
 
     @property
@@ -168,7 +168,7 @@ class Judgements:
         return np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
 
     def units(self, unit: str) -> tuple[Ints, int, int]:
-        """Number what counts once.
+        """Number the units of evidence: users, sessions or pages.
 
         Parameters
         ----------

@@ -65,7 +65,7 @@ def feature(number: int, *, ascending: bool = False) -> Ranker:
 
 
 def run_file(source: Any, *, name: str = "") -> Ranker:
-    """Rank documents by a TREC run. What it did not retrieve it does not return.
+    """Rank documents by a TREC run. Documents that the run did not retrieve are not returned.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def run_file(source: Any, *, name: str = "") -> Ranker:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lineup:
-    """K rankers and what each makes of Q queries with N documents in all. Made by ``line_up``.
+    """K rankers and the rankings that each gives to Q queries with N documents in all. Made by ``line_up``.
 
     >>> from multiduel.rankers import generate
     >>> line_up(generate(queries=3, documents=10, features=2)).names

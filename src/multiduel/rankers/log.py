@@ -108,7 +108,7 @@ class Log:
         self._draft = False
 
     def pseudonym(self, user: str) -> str:
-        """Look up what a user is called in this log.
+        """Return the user's name or pseudonym in this log.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class Log:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[Log]:
-        """Write several lines or none: they are appended at the end, and none of them if anything goes wrong before or while."""
+        """Write several lines or none: all are appended at the end, and none if anything fails before."""
         key, new = self._key_to_write()
         with tempfile.TemporaryDirectory() as folder:
             draft = Log(Path(folder) / "draft.jsonl", pseudonyms=self.pseudonyms, key=self.key)
@@ -288,7 +288,7 @@ class Log:
             raise BadInput(f"'{self.path}' cannot be written: {error.strerror}.") from None
 
     def forget(self, user: str) -> tuple[int, int]:
-        """Take a user out of the log: pages, clicks and name. The log is rewritten whole, or stays as it is.
+        """Remove a user's pages, clicks and name from the log. The log is rewritten whole, or stays as it is.
 
         Lines that are none of a log are kept, since nobody knows whose they are. Reports made before do not change by this.
 
@@ -324,7 +324,7 @@ class Log:
         return taken[0], taken[1]
 
     def pseudonymise(self) -> int:
-        """Replace the names in a log that was written with names as given. The log is rewritten whole, or stays as it is.
+        """Replace the names in a log by pseudonyms. The log is rewritten whole, or stays as it is.
 
         Returns
         -------
@@ -361,7 +361,7 @@ class Log:
                 os.fsync(kept.fileno())
 
     def size(self) -> int:
-        """Measure the file in bytes, without a line that somebody is about to write."""
+        """Return the size of the file in bytes, without a last line that is still being written."""
         try:
             with open(self.path, "rb") as file:
                 if "fcntl" in globals():
@@ -373,7 +373,7 @@ class Log:
             raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
 
     def lines(self, start: int, end: int) -> Iterator[tuple[int, int, bytes]]:
-        """Read the lines between two places of the file that are not empty, with their number (from 1) and where they begin.
+        """Read the lines between two positions of the file, except empty ones, each with its number (from 1) and its position.
 
         Parameters
         ----------
@@ -394,7 +394,7 @@ class Log:
             raise BadInput(f"'{self.path}' cannot be read: {error.strerror}.") from None
 
     def blocks(self, start: int, end: int, size: int) -> Iterator[tuple[int, int, list[bytes]]]:
-        """Read the lines between two places of the file, many at once, with the number of the first and where it begins.
+        """Read the lines between two positions of the file in blocks, each with the number and the position of its first line.
 
         Parameters
         ----------
@@ -551,7 +551,7 @@ class Log:
         return Shown(record["id"], record["time"], *who, page, kept.pop(CLICK), content, get("fields") or {}, kept)
 
     def record(self, number: int, line: bytes, skip: bool) -> dict[str, Any] | None:
-        """Read a line; None for one that is no line of a log, if those are skipped.
+        """Read a line. Returns None for a line that does not belong to a log, if bad lines are skipped.
 
         Parameters
         ----------

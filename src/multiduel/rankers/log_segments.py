@@ -75,7 +75,7 @@ def segments(found: Judgements, field: str, *, alpha: float = 0.05, **options: A
 
 
 class Guard(NamedTuple):
-    """What a guardrail says of a ranker.
+    """Whether a ranker keeps a guardrail, with the interval of the metric.
 
     >>> print(Guard("abandonment", 0.02, "new", "holds", 0.001, -0.004, 0.006, ""))
     Guardrail abandonment, at most 2 % worse: holds for 'new'; pages with it have no click +0.1 points more often (-0.4 to +0.6).

@@ -58,7 +58,7 @@ class Estimate:
         return f"Estimate({self.problem.label!r}, {self.comparisons} comparisons a pair)"
 
     def verdict(self, *, alpha: float = 0.05, margin: float = 0.0) -> Verdict:
-        """Judge whether so many simulated users settle which ranker is best.
+        """Judge whether it is certain, after these simulated users, which ranker is best.
 
         Parameters
         ----------

@@ -36,7 +36,7 @@ LIMITS = (
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """How far the policy could be followed, and what came of it.
+    """The result of ``replay``: how much of the log the policy could use, and its verdict.
 
     >>> import tempfile, pathlib
     >>> from multiduel import rankers
@@ -61,7 +61,7 @@ class Replay:
 
     @property
     def verdict(self) -> Verdict:
-        """Verdict of the policy that was followed."""
+        """Verdict of the replayed policy."""
         return self.policy.verdict(names=self.names)
 
     def words(self) -> list[str]:

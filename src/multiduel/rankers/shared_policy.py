@@ -49,7 +49,7 @@ TABLES = (
 
 
 class SharedPolicy:
-    """A policy that any number of processes and threads ask and tell.
+    """A policy that any number of processes and threads may ask and tell.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class SharedPolicy:
             return True
 
     def sweep(self, seconds: float = 1800.0, *, most: int = 10_000) -> int:
-        """Forget pages that were asked for so long ago that nobody will tell them. Their clicks, if some come, stay in the log.
+        """Forget pages that have waited too long for clicks. Clicks that come later stay in the log.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class SharedPolicy:
             return len(rows)
 
     def policy(self) -> Policy:
-        """Copy the policy as it is now: for ``recommend``, ``verdict`` and ``snapshot``.
+        """Return a copy of the policy, for ``recommend``, ``verdict`` and ``snapshot``.
 
         Returns
         -------

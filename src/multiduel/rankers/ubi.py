@@ -32,7 +32,7 @@ JOIN_WITHIN = 7 * 86_400.0  # seconds between a page and an event without a quer
 
 
 class Imported(NamedTuple):
-    """What was appended, and what was not.
+    """How many pages and events were imported, and how many were left out.
 
     >>> Imported(1, 2, 0, 0, 0).pages
     1

@@ -18,7 +18,7 @@ from multiduel.rankers.multileaving import MANY, METHOD, METHODS, TIES, TWO_ONLY
 
 @dataclass(frozen=True, eq=False)
 class ClickProblem:
-    """What ``simulate`` plays against instead of a matrix: users with queries. Regret is counted by ``reference``.
+    """Simulated users with queries, for ``simulate`` to play against instead of a matrix. Regret is counted by ``reference``.
 
     >>> from multiduel.rankers import generate, line_up
     >>> lineup = line_up(generate(queries=3, documents=5, features=2))

@@ -40,7 +40,7 @@ def average_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
 
 
 def strong_regret(gaps: ArrayLike, slate: Sequence[int]) -> float:
-    """Take the largest D in the slate: zero only if nothing but the winner is played.
+    """Take the largest D in the slate: zero only if the winner is played alone.
 
     Parameters
     ----------

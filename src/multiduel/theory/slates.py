@@ -56,7 +56,7 @@ class SlateBound:
 
     @property
     def gap(self) -> float:
-        """Largest share of the truth by which the estimate may be above it; 0 when exact."""
+        """Largest share of the estimate by which it may be too high; 0 when exact."""
         return 0.0 if self.exact or self.constant == 0.0 else 1.0 - self.at_least / self.constant
 
 

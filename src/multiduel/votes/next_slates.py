@@ -55,7 +55,7 @@ class NextSlate(NamedTuple):
 
 @dataclass(frozen=True)
 class NextSlates:
-    """The slates to compare next; none if it is settled who is best.
+    """The slates to compare next; none if the winner is certain.
 
     >>> from multiduel import next_slates, read_votes
     >>> few = next_slates(read_votes(["tea > milk > water"]), number=2, seed=0)

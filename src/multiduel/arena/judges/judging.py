@@ -34,7 +34,7 @@ MOST_LABEL = 200
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judged:
-    """What judges found, and what they are worth. Print it: it is sentences.
+    """The verdict of judges, and how far they can be trusted. Print it to read both in sentences.
 
     >>> found = judge({"tea": "2", "coffee": "1"}, judge=lambda question: question.contents.index("2"))
     >>> found.board.exactly

@@ -31,7 +31,7 @@ FEWEST_INSTANCES = 4  # with the same number of arms
 
 
 class Suggestion(NamedTuple):
-    """A policy's name, why, and the next best with their measured mean regret.
+    """A suggested policy, the reason, and the next best policies with their measured mean regret.
 
     >>> import multiduel as md
     >>> suggestion = md.suggest(n_arms=20, slate_size=4)

@@ -218,7 +218,7 @@ class Policy:
 
     @property
     def fingerprint(self) -> str:
-        """Identity of the policy, drawn when it is made: no outcome is told to another one. Copies and ``restore`` keep it."""
+        """Identity of the policy, drawn when it is made; pages of another policy are refused. Copies and ``restore`` keep it."""
         return self._fingerprint
 
     def tell(self, slate: Slate | Showing, outcome: Any) -> None:
@@ -294,7 +294,7 @@ class Policy:
         return BadInput(f"Round {round} {what}.")
 
     def forget(self, slate: Slate) -> None:
-        """Drop an open slate that will never be told, which saves memory.
+        """Drop an open slate that will get no answer, to save memory.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ class Policy:
 
     @property
     def open(self) -> tuple[Slate, ...]:
-        """Slates asked and not yet told."""
+        """Slates that have no answer yet."""
         with self._lock:
             return tuple(Slate(round, arms) for round, arms in self._open.items())
 
@@ -413,7 +413,7 @@ class Policy:
         return Tally.of(D, T, answers=known, showings=shown)
 
     def verdict(self, *, alpha: float = 0.05, margin: float = 0.0, names: Sequence[str] | None = None) -> Verdict:
-        """Judge whether it is settled which arm is best. Ask at any time, as often as you like.
+        """Judge whether it is certain which arm is best. Ask at any time, as often as you like.
 
         Whatever the policy chose to show, the verdict errs with a chance of at most ``alpha`` over all times together:
         ``md.verdict`` says what it means and why. It counts answers, so it speaks of the raters who gave them.

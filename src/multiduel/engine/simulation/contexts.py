@@ -83,7 +83,7 @@ class ContextProblem:
         return dataclasses.replace(self, benchmark=benchmark)
 
     def corrupted(self, rounds: int) -> ContextProblem:
-        """Turn the answers of the first rounds round: whoever won has lost.
+        """Reverse the answers of the first rounds: the winner of a pair is told as its loser.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ def contexts(
     answers: str = "coins",
     label: str | None = None,
 ) -> ContextProblem:
-    """Make a problem in whose rounds each arm is an item of a table, drawn at random with replacement.
+    """Make a problem that draws the arms of every round from a table of items, at random with replacement.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def context_arms(
     answers: str = "coins",
     label: str | None = None,
 ) -> ContextProblem:
-    """Make a problem in whose rounds a context is drawn, and the same arms are judged in it: questions, and models that answer.
+    """Make a problem that draws a context every round and judges the same arms in it, such as models that answer questions.
 
     The features of an arm in a context are all products of a number of the context and a number of the arm (their outer product).
     Without ``arms``, each arm has features of its own: those of the context in its own block, and 0 in the others'.

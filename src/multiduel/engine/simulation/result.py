@@ -87,7 +87,7 @@ class Settlement:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
-    """Cumulative regret of every run at every checkpoint, and how it was got.
+    """Cumulative regret of every run at every checkpoint, with the settings that produced it.
 
     >>> import multiduel as md
     >>> result = md.simulate("uniform", md.synthetic(4), horizon=1000, runs=5, checkpoints=3)
@@ -397,7 +397,7 @@ def _column(values: Sequence[Any]) -> NDArray[Any]:
 
 
 class Results(list[Result]):
-    """What several policies did on the same problem with the same luck: a list of results, that shows as a table.
+    """The results of several policies on one problem with common random numbers: a list that prints as a table.
 
     >>> import multiduel as md
     >>> md.simulate(["uniform"], md.synthetic(4), horizon=1000, runs=5)

@@ -139,7 +139,7 @@ class Generic:
 
 
 def implement(cls: type) -> Callable[[F], F]:
-    """Decorator: this function is, for ``cls``, the generic of the same name.
+    """Register the decorated function as the generic of the same name, for ``cls``.
 
     >>> class Params(NamedTuple):
     ...     slate_size: int = 2
