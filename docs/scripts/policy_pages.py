@@ -1,4 +1,4 @@
-"""Pages of the policies, made from their cards and headers, and from the numbers behind their figures."""
+"""Pages of the policies, made from their descriptions and headers, and from the numbers behind their figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from docstrings import as_markdown, escaped, table  # beside this file
 
-from multiduel.cli.cards import parameter_rows, policy_rows
+from multiduel.cli.policy_descriptions import parameter_rows, policy_rows
 from multiduel.engine.registry.registry import MACHINES
 from multiduel.kernels.contract import PolicySpec
 from multiduel.policies import ALL
@@ -32,7 +32,7 @@ def list_page() -> str:
     return (
         "# Policies\n\n*slate*: how many arms it compares at once. *horizon*: whether it must be told in advance how many rounds "
         "there will be. `multiduel suggest --arms 20` names the one that we would use, from measured results; "
-        "`multiduel policies NAME` shows a card.\n\n" + table(shown, lines)
+        "`multiduel policies NAME` describes one.\n\n" + table(shown, lines)
     )
 
 

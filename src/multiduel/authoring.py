@@ -3,7 +3,7 @@
     from multiduel.authoring import Parameter, PolicySpec, implement, uniform, validity
 
 =============  ==================================================================================================
-the card       ``PolicySpec``, ``Parameter``, ``MachineSpec``
+description    ``PolicySpec``, ``Parameter``, ``MachineSpec``
 to implement   ``@implement(Params)`` on functions named ``init``, ``ask``, ``tell``, ``recommend``, ``valid``; if need be
                ``seats``, ``use_features``; ``see`` for features that change from round to round
 helpers        ``kernel`` marks a function of your own that ``ask`` and ``tell`` call
@@ -11,8 +11,8 @@ draws          ``uniform``, ``below``, ``normal``, ``gamma``, ``beta``, ``binomi
 choices        ``argmax``, ``argmin``, ``largest`` (ties at random), ``draw_distinct``, ``random_order``, ``seat``,
                ``share_won``, ``most_winning``
 bounds         ``kl``, ``kl_upper``, ``kl_lower``; ``quiet_rounds``, ``quiet_through`` for commitments
-snapshots      ``validity``: the words in which ``valid`` says what a State may hold
-types          ``Floats``, ``Ints``, ``Stream``; ``FOREVER`` is more rounds than anyone plays
+snapshots      ``validity``: checks for ``valid``
+types          ``Floats``, ``Ints``, ``Stream``; ``FOREVER``, a number of rounds that no run reaches
 machines       ``allocate``, ``reset``, ``advance``, ``feedback``, ``answer`` and what is optional, for plug-ins of reductions
 =============  ==================================================================================================
 

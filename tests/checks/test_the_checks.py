@@ -145,7 +145,7 @@ def test_a_boundary_that_accepts_anything_is_caught(monkeypatch):
     ("change", "words"),
     [
         ({"cite": "nobody2099"}, "CITATIONS"),
-        ({"parameters": {}}, "Parameter card"),
+        ({"parameters": {}}, "must have a Parameter with a meaning"),
         ({"anytime": False}, "horizon"),
         ({"slate": "three"}, "'two' or 'any'"),
         ({"use": " "}, "'use'"),

@@ -3,7 +3,7 @@
     from multiduel import checks
     print(checks.check("path/to/my_policy.py:SPEC", oracle=my_oracle))
 
-An exception is declared in the policy's card, ``SPEC.exceptions = {check: reason}``. A declared check must then fail:
+An exception is declared in the policy's description, ``SPEC.exceptions = {check: reason}``. A declared check must then fail:
 an exception that is no longer needed is a failure too. The policy must live in a file, because one of the checks plays it
 in another process, without the compiler.
 

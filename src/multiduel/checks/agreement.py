@@ -86,7 +86,7 @@ def _compare_with(oracle: Any, subject: Subject, n_arms: int, slate_size: int, P
 
 
 def commit_equals_step(subject: Subject) -> None:
-    """Committing ahead plays the same runs as stepping: bit for bit, or in distribution where the card says so."""
+    """Committing ahead plays the same runs as stepping: bit for bit, or in distribution where the description says so."""
     require_plain_passes(subject, "commit-equals-step")
     if subject.spec.commits == "exact":
         for problem in (EASY, MIXED):

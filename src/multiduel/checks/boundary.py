@@ -68,7 +68,7 @@ def _wrong_parameters(subject: Subject) -> list[tuple[str, dict[str, Any]]]:
     for name in spec.params._field_defaults:
         card = spec.parameters.get(name)
         if card is None:
-            raise Failed(f"'{name}' has no card in SPEC.parameters, so that its limits cannot be checked.")
+            raise Failed(f"'{name}' has no Parameter in SPEC.parameters, so that its limits cannot be checked.")
         if name == "slate_size":
             continue
         wrong += [(f"the word 'no such word' for '{name}'", {name: "no such word"})]
@@ -79,7 +79,7 @@ def _wrong_parameters(subject: Subject) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _beyond(card: Parameter) -> list[float]:
-    """Values just outside the card's limits."""
+    """Values just outside the parameter's limits."""
     if card.choices or card.machines:
         return []
     values = [limit for limit in (card.above, card.below) if limit is not None]
@@ -163,7 +163,7 @@ def no_recompilation(subject: Subject) -> None:
 
 
 def header(subject: Subject) -> None:
-    """The file says what it implements; the card is complete; the citation resolves; a policy of ours is in ALL.
+    """The file says what it implements; the description is complete; the citation resolves; a policy of ours is in ALL.
 
     Of a plug-in policy, a header that is not complete is no failure: what it would add is said.
     """
@@ -199,18 +199,18 @@ def _card(spec: PolicySpec) -> None:
     require(spec.commits in ("exact", "distribution"), f"'commits' must be 'exact' or 'distribution'. Got {spec.commits!r}.")
     require(spec.anytime == ("horizon" not in fields), "'anytime' must be false exactly if Params has a 'horizon'.")
     for name in ("title", "assumes", "regret", "use"):
-        require(str(getattr(spec, name)).strip(), f"'{name}' of the card must say something.")
+        require(str(getattr(spec, name)).strip(), f"'{name}' of SPEC must say something.")
     for generic in (init, ask, tell, recommend, valid):
         require(spec.params in generic.table, f"'{generic.__name__}' must be implemented for its Params.")
     for name in fields:
         require(name in spec.params._field_defaults, f"'{name}' of Params must have a default.")
         card = spec.parameters.get(name)
-        require(card is not None and card.meaning.strip(), f"'{name}' of Params must have a Parameter card with a meaning.")
+        require(card is not None and card.meaning.strip(), f"'{name}' of Params must have a Parameter with a meaning.")
         assert card is not None
         kind = "a machine" if hasattr(spec.params._field_defaults[name], "_fields") else ""
         require(
             bool(kind) == bool(card.machines),
-            f"'machines' of the card of '{name}' must name a kind exactly if it is a machine.",
+            f"'machines' of the Parameter of '{name}' must name a kind exactly if it is a machine.",
         )
         for machine in MACHINES.values():
             shared = set(fields) & set(machine.params._fields) if machine.kind == card.machines else set()
@@ -219,4 +219,4 @@ def _card(spec: PolicySpec) -> None:
                 f"Policy and machine '{machine.name}' must not share parameter names. Both have {sorted(shared)}.",
             )
     extra = sorted(set(spec.parameters) - set(fields))
-    require(not extra, f"Cards must be of parameters that exist. There is none called {', '.join(extra)}.")
+    require(not extra, f"SPEC.parameters must name fields of Params. There is none called {', '.join(extra)}.")

@@ -109,7 +109,7 @@ def _refuses(subject: Subject) -> None:
         try:
             act()
         except BadInput as error:
-            require(subject.spec.blind in str(error), f"The refusal of {what} must say why, as its card does. Got: {error}")
+            require(subject.spec.blind in str(error), f"The refusal of {what} must say why, as SPEC.blind does. Got: {error}")
         else:
             raise Failed(f"'blind' says why it cannot observe, so {what} must raise BadInput. It was accepted.")
     require(policy.snapshot() == before, "A refused observation must change nothing. The snapshot after it differs.")

@@ -19,13 +19,13 @@ def policies(
     ] = None,
 ) -> None:
     """List the policies, or show one: paper, parameters, limits, defaults."""
-    from multiduel.cli import cards
+    from multiduel.cli import policy_descriptions
 
     screen = console()
     if name is not None:
-        cards.print_card(name, screen)
+        policy_descriptions.print_description(name, screen)
     else:
-        screen.print(cards.policy_table(screen.width))
+        screen.print(policy_descriptions.policy_table(screen.width))
         screen.print("slate: how many arms it compares at once. 'multiduel policies NAME' shows all about one.")
 
 

@@ -1,4 +1,4 @@
-"""What an algorithm is: five functions of its Params and State, and a card that describes it.
+"""What an algorithm is: five functions of its Params and State, and a description.
 
 Arms are 0 .. K-1; rounds count from 1. ``P[i, j]`` and ``W[i, j]`` always mean "i beats j".
 """

@@ -1,6 +1,6 @@
-"""The papers behind policies and machines, by the key that their cards cite; as sentences and as BibTeX.
+"""The papers behind policies and machines, by the key that their descriptions cite; as sentences and as BibTeX.
 
-A card of somebody else's may cite in words, or by a BibTeX entry of its own.
+A plug-in policy may cite in words, or by a BibTeX entry of its own.
 
 >>> print(cited("@article{x1, author = {Ada Lovelace and Grace Hopper}, title = {{On} Duels}, journal = {JMLR}, year = 2031}"))
 Lovelace, Hopper. On Duels. JMLR 2031.
@@ -157,7 +157,7 @@ def is_citation(cite: str) -> bool:
 
 
 def cited(cite: str) -> str:
-    """What a card cites as a sentence: 'Authors. Title. Venue Year.'"""
+    """What a description cites, as a sentence: 'Authors. Title. Venue Year.'"""
     if not cite.strip().startswith("@"):
         return CITATIONS.get(cite, cite)
     fields = _fields(cite)

@@ -181,7 +181,7 @@ def test_where_another_process_finds_a_policy(own, monkeypatch):
     by_file, by_name = plugins.load(str(own), PolicySpec), plugins.load("own_robin:SPEC", PolicySpec)
     assert plugins.address_of(by_file) == f"{own.resolve()}:SPEC"
     assert plugins.address_of(by_name) == "own_robin:SPEC" and plugins.parcel(by_name).address == "own_robin"
-    with pytest.raises(md.BadInput, match="The card of 'round-robin' must have a name in own_robin, where its Params are"):
+    with pytest.raises(md.BadInput, match="The description of 'round-robin' must have a name in own_robin, where its Params are"):
         plugins.address_of(dataclasses.replace(by_name))
     script = run_as(monkeypatch, own, "")
     assert plugins.address_of(script) == f"{own}:SPEC"

@@ -63,7 +63,7 @@ def blamed(error: Exception, what: str) -> BadInput:
     own = [step for step in theirs if not any(Path(step.filename).is_relative_to(folder) for folder in LIBRARIES)] or theirs
     if not own and isinstance(error, IndexError):  # from compiled code, which does not say where
         return BadInput(
-            f"{what}: an index of an array is out of range. With 'plain=True' in its card, Python says in which line."
+            f"{what}: an index of an array is out of range. With 'plain=True' in its SPEC, Python says in which line."
         )
     where = f" ('{own[-1].filename}', line {own[-1].lineno})" if own else ""
     return BadInput(f"{what}: {type(error).__name__}: {error}{where}.")

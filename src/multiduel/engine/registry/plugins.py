@@ -87,7 +87,7 @@ def address_of(card: PolicySpec | MachineSpec) -> str:
     module = sys.modules[card.params.__module__]
     attribute = next((name for name, value in vars(module).items() if value is card), "")
     if not attribute:
-        raise BadInput(f"The card of '{card.name}' must have a name in {module.__name__}, where its Params are.")
+        raise BadInput(f"The description of '{card.name}' must have a name in {module.__name__}, where its Params are.")
     file = getattr(module, "__file__", None)
     if file is None:
         raise BadInput(f"'{card.name}' was typed in, so that no other process can have it. Put it into a file of its own.")
@@ -262,5 +262,5 @@ def receive(sent: Parcel) -> PolicySpec | MachineSpec:
 def _card(module: types.ModuleType, sent: Parcel) -> PolicySpec | MachineSpec:
     card: Any = getattr(module, sent.attribute, None)
     if not isinstance(card, PolicySpec | MachineSpec):
-        raise BadInput(f"'{module.__name__}' of this process has no card '{sent.attribute}': it is another version.")
+        raise BadInput(f"'{module.__name__}' of this process has no description '{sent.attribute}': it is another version.")
     return card

@@ -1,4 +1,4 @@
-"""Cards: what a policy or machine is, as a table or a page."""
+"""Descriptions of policies and machines, as a table or a page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDE = 140  # columns of the screen from which the whole list of policies is rea
 
 
 def policy_table(width: int) -> Table:
-    """The policies, a line each; on a narrow screen without what only their cards need to tell."""
+    """The policies, a line each; on a narrow screen without the columns that only their descriptions need."""
     lines = policy_rows()
     shown = list(lines[0]) if width >= WIDE else ["policy", "paper", "slate", "when to use"]
     table = Table(*shown, box=SIMPLE_HEAD, pad_edge=False)
@@ -56,7 +56,7 @@ def _short(citation: str) -> str:
     return f"{' and '.join(names) if len(names) < 3 else f'{names[0]} et al.'} {years[-1]}"
 
 
-def print_card(name: str, console: Console) -> None:
+def print_description(name: str, console: Console) -> None:
     """All about one policy or machine."""
     if is_address(name):
         name = find(name, "typed").name
