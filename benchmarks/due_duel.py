@@ -287,7 +287,6 @@ def regret_table(rows):
             "DueDuel: mean",
             "max",
             "wrong",
-            "CPU, ms",
             "IndSelfSparring: mean",
             "max",
             "wrong",
