@@ -514,7 +514,7 @@ def capacity_words(store):
         known = next((one for one in rows if one["votes"] == votes), small if votes == 10**5 else None)
         cells = [f"{votes:,}", amount(disk * votes)]
         if known is None:
-            cells += [f"as with {largest['votes']:,}"] * 3
+            cells += ["not measured"] * 3
         else:
             cells += [
                 amount(known["state_bytes"]),
@@ -543,7 +543,8 @@ def capacity_words(store):
                     f" {amount(one['verify_peak_bytes'])} of memory in all."
                     for one in rows[-1:]
                 ),
-                "A billion votes in one arena are on paper only.",
+                "Ten million and a billion votes are on paper only: what is kept of answers for the standings grows with the",
+                "logarithm of the votes, and everything else in memory with options, raters and open tickets.",
             ),
             *worker_words(store.get("workers", [])),
             paragraph(
@@ -600,6 +601,8 @@ def amount(bytes):
 
 
 def duration(seconds):
+    if seconds < 1.0:
+        return f"{seconds:.2f} s"
     return f"{seconds:,.1f} s" if seconds < 100 else f"{seconds / 60:,.0f} min" if seconds < 6000 else f"{seconds / 3600:,.0f} h"
 
 

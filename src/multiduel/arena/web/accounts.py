@@ -20,14 +20,14 @@ from urllib.parse import urlsplit
 
 from multiduel.arena.domain.errors import Forbidden, Unavailable
 from multiduel.arena.domain.notices import DOMAIN, MAIL
-from multiduel.inputs import BadInput, finite, shortened
+from multiduel.inputs import BadInput, finite, install, shortened
 
 if TYPE_CHECKING:
     from authlib.integrations.httpx_client import AsyncOAuth2Client
 
 LOG = logging.getLogger("multiduel.arena")
 SECRET = "MULTIDUEL_OIDC_SECRET"  # the environment's variable with the client's secret, if it has one
-NEEDS = "Sign-in with accounts needs more packages: pip install 'multiduel[oidc]'."
+NEEDS = f"Sign-in with accounts needs more packages: {install('oidc')}."
 KEPT = 600  # seconds for a visitor to sign in
 PATIENCE = 10.0  # seconds for the provider to answer
 FRESH, SEEK_KEYS = 3_600.0, 60.0  # seconds: until metadata is read again, between two looks for a new signing key

@@ -146,6 +146,8 @@ def not_apart(names: Sequence[str]) -> str:
 
 
 def cpu(nanoseconds: float) -> str:
+    if nanoseconds < 10:
+        return f"{nanoseconds:.2g} ns"
     return f"{nanoseconds:.0f} ns" if nanoseconds < 1000 else f"{nanoseconds / 1000:.3g} µs"
 
 
