@@ -675,7 +675,8 @@ def raters_words(rows):
     ]
     if ratios:
         words += [
-            f"The number of votes that were still needed lay in the forecast's 80 % range for {within} of {len(ratios)} forecasts;",
+            "The number of votes that were still needed",
+            f"lay in the forecast's 80 % range for {within} of {len(ratios)} forecasts;",
             f"it was {statistics.median(ratios):.2f} times the likely number (median; {ratios[0]:.2f} to {ratios[-1]:.2f}).",
         ]
     return paragraph(*words)
