@@ -619,9 +619,9 @@ def speed_words(rows):
     )
     lines = [
         paragraph(
-            f"{RATERS} raters without a pause, each vote answered, when it is durable, with the next ticket (K = 20, m = 4).",
+            f"{RATERS} raters vote without a pause; the server answers each durable vote with the next ticket (K = 20, m = 4).",
             "Server, database and raters (a thin client) share two cores.",
-            "CPU time is that of the server's process; PostgreSQL's own is not in it.",
+            "CPU time is that of the server's process, without PostgreSQL's own.",
         ),
         f"| {' | '.join(head)} |",
         "|---|---|--:|--:|--:|--:|--:|--:|",
@@ -653,7 +653,7 @@ def long_words(row):
         f"With {row['K']} options and {row['votes']:,} votes in the log ({row['events']:,} events, {row['megabytes']:.0f} MB),",
         f"an ask takes {row['ask_cpu_ms']:.1f} ms (99 %: {row['ask_cpu_ms_99']:.1f} ms),",
         f"a vote with its next ticket {row['vote_and_next_cpu_ms']:.1f} ms.",
-        "Besides what any process takes to load,",
+        "After loading the program,",
         f"a start takes {snapshot['cpu_seconds']:.1f} s with a snapshot and {fold['cpu_seconds']:.1f} s without one",
         f"(to the first ticket {snapshot['cpu_seconds_to_a_ticket']:.1f} s and {fold['cpu_seconds_to_a_ticket']:.1f} s).",
         f"The page of raters takes {row['raters_cpu_seconds']:.1f} s, the votes as CSV {row['votes_csv_cpu_seconds']:.1f} s,",
@@ -669,18 +669,18 @@ def raters_words(rows):
     ratios = sorted(took / look["likely"] for look, took in looks)
     within = sum(look["low"] <= took <= look["high"] for look, took in looks)
     words = [
-        "1,000 simulated raters on the 59 models of llmfao (m = 4, challengers, rankings by Plackett and Luce),",
-        "who see only what the API shows them:",
-        f"{', '.join(f'{end:,}' for end in ends)} votes to the verdict in {len(rows)} runs,",
+        "1,000 simulated raters, who see only what the API shows, compared the 59 models of llmfao",
+        "(m = 4, challengers, Plackett-Luce rankings). The verdict took",
+        f"{', '.join(f'{end:,}' for end in ends)} votes in {len(rows)} runs,",
         f"median {statistics.median(ends):,.0f}; [without a server](verdicts.md) the median is {without_a_server():,.0f}.",
-        f"The right model was named in {sum(row['right'] for row in rows)} of {len(rows)},",
+        f"{sum(row['right'] for row in rows)} of {len(rows)} verdicts named the right model,",
         f"and {sum(row['verified'] for row in rows)} of {len(rows)} logs were verified.",
     ]
     if ratios:
         words += [
-            f"Of {len(ratios)} forecasts on the way,",
-            f"what it then took was {statistics.median(ratios):.2f} times what was thought likely",
-            f"(median; {ratios[0]:.2f} to {ratios[-1]:.2f}), and lay within the range, made to hold 80 %, in {within}.",
+            "The number of votes that were still needed",
+            f"lay in the forecast's 80 % range for {within} of {len(ratios)} forecasts;",
+            f"it was {statistics.median(ratios):.2f} times the likely number (median; {ratios[0]:.2f} to {ratios[-1]:.2f}).",
         ]
     return paragraph(*words)
 

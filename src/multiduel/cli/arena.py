@@ -21,19 +21,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
-Db = Annotated[str, typer.Option(help="A file (SQLite), or postgresql://... .", envvar="MULTIDUEL_ARENA_DB")]
-Arena = Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the only one in the database if not given.")]
+Db = Annotated[str, typer.Option(help="Database: a file (SQLite), or postgresql://...", envvar="MULTIDUEL_ARENA_DB")]
+Arena = Annotated[
+    str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; may be left out if the database has only one.")
+]
 Plugins = Annotated[
     list[str] | None,
     typer.Option(
-        "--plugin", metavar="NAME|FILE.py:SPEC", help="Load a plug-in policy, which arenas may then name; may be repeated."
+        "--plugin", metavar="NAME|FILE.py:SPEC", help="Load a plug-in policy, so that arenas can use it; may be repeated."
     ),
 ]
 
 
 @app.callback()
 def arena() -> None:
-    """Find the best of several options by asking people: what to show next, votes that are never lost, a verdict."""
+    """Find the best of several options by asking people: create an arena, collect votes, read the verdict."""
 
 
 @contextmanager
@@ -83,39 +85,38 @@ def existing(db: str) -> str:
 @app.command()
 def serve(
     db: Db = "arena.db",
-    port: Annotated[int, typer.Option(help="0: any that is free.")] = 8000,
-    host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1, and with --public 0.0.0.0.")] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 chooses a free one.")] = 8000,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default, 0.0.0.0 with --public.")] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="Others may connect. Says what it turns on; needs a key and a name.")
+        bool, typer.Option("--public", help="Let others connect, and print what this turns on; needs a key and a name.")
     ] = False,
     name: Annotated[
-        list[str] | None, typer.Option(help="A host name in its URLs, such as arena.example; may be repeated.")
+        list[str] | None, typer.Option(help="Host name in the server's URLs, such as arena.example; may be repeated.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Processes; more than one needs PostgreSQL.")] = 1,
+    workers: Annotated[int, typer.Option(help="Number of processes; more than one needs PostgreSQL.")] = 1,
     plugin: Plugins = None,
     limit: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A limit other than the usual one; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Change a limit, such as requests_per_second=100; may be repeated."),
     ] = None,
     notify: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="https://HOST|@DOMAIN", help="Where owners may be told of results, by webhook or mail; may be repeated."
-        ),
+        typer.Option(metavar="https://HOST|@DOMAIN", help="Allow notices to owners, by webhook or mail; may be repeated."),
     ] = None,
     smtp: Annotated[
-        str, typer.Option(help="The mail server: smtp://USER@HOST:587. Its password is taken from MULTIDUEL_SMTP_PASSWORD.")
+        str, typer.Option(help="Mail server: smtp://USER@HOST:587. The password is in MULTIDUEL_SMTP_PASSWORD.")
     ] = "",
-    mail_from: Annotated[str, typer.Option(help="The address that mail comes from.")] = "",
+    mail_from: Annotated[str, typer.Option(help="Sender's address of mail.")] = "",
     oidc_issuer: Annotated[
         str,
         typer.Option(
-            help="Where people sign in with their accounts (OpenID Connect): the provider's URL.", envvar="MULTIDUEL_OIDC_ISSUER"
+            help="URL of the provider (OpenID Connect) where people sign in with their accounts.", envvar="MULTIDUEL_OIDC_ISSUER"
         ),
     ] = "",
     oidc_client: Annotated[
         str,
         typer.Option(
-            help="The id under which the provider knows this server. Its secret is taken from MULTIDUEL_OIDC_SECRET.",
+            help="Id under which the provider knows this server. The secret is in MULTIDUEL_OIDC_SECRET.",
             envvar="MULTIDUEL_OIDC_CLIENT",
         ),
     ] = "",
@@ -123,22 +124,25 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            help="An account with the rights of the server's key; may be repeated.",
+            help="Give an account the rights of the server's key; may be repeated.",
             envvar="MULTIDUEL_OIDC_ADMINS",
         ),
     ] = None,
     oidc_domain: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="@DOMAIN", help="Only accounts with such an address; may be repeated.", envvar="MULTIDUEL_OIDC_DOMAINS"
+            metavar="@DOMAIN",
+            help="Admit only accounts with an address of this domain; may be repeated.",
+            envvar="MULTIDUEL_OIDC_DOMAINS",
         ),
     ] = None,
-    oidc_hours: Annotated[float, typer.Option(help="After which one must sign in again.")] = 12.0,
+    oidc_hours: Annotated[float, typer.Option(help="Hours until people must sign in again.")] = 12.0,
     oidc_trust_mail: Annotated[
-        bool, typer.Option("--oidc-trust-mail", help="Addresses are verified, though the provider does not say so.")
+        bool,
+        typer.Option("--oidc-trust-mail", help="Trust mail addresses if the provider does not say whether they are verified."),
     ] = False,
 ) -> None:
-    """Serve the HTTP API, on this machine only if not told otherwise."""
+    """Serve the arena's pages and HTTP API. Only this machine can connect unless --public is given."""
     from multiduel.arena.domain.errors import Unavailable
     from multiduel.arena.web.serve import Setup
     from multiduel.arena.web.serve import serve as run
@@ -173,23 +177,25 @@ def serve(
 @app.command(cls=WithSettings)
 def create(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="What it is called.")],
-    options: Annotated[Path, typer.Option(help="A .csv or .jsonl file: name, content, and if need be kind and context.")],
+    name: Annotated[str, typer.Argument(help="Name of the arena, which raters see.")],
+    options: Annotated[
+        Path, typer.Option(help="A .csv or .jsonl file with the columns name and content; optional: kind, context, features.")
+    ],
     db: Db = "arena.db",
-    wait: Annotated[bool, typer.Option("--wait", help="Do not open it yet.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Create the arena without opening it.")] = False,
     shortlist: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where a judge's arena is kept: begin with the options that it leaves.")
+        Path | None, typer.Option(metavar="FILE", help="File of a judge's arena: begin with the options that the judge left.")
     ] = None,
-    first: Annotated[int, typer.Option(help="With --shortlist: those that may be among so many first ones.")] = 5,
+    first: Annotated[int, typer.Option(help="With --shortlist: keep the options that may be among the first N.")] = 5,
     rule: Annotated[
         str,
         typer.Option(
-            help="With --shortlist: 'possible' keeps what the judge has not excluded for certain, 'likely' what has a chance of "
-            "at least 5 %."
+            help="With --shortlist: 'possible' keeps options that the judge has not excluded for certain, 'likely' those with a "
+            "chance of at least 5 %."
         ),
     ] = "possible",
 ) -> None:
-    """Make an arena, open it, and show its keys."""
+    """Create an arena, open it, and show its keys."""
     from multiduel.arena.domain.commands import Create, Open
     from multiduel.arena.domain.options import read_options
     from multiduel.arena.domain.settings import RATERS, Settings, setting
@@ -228,9 +234,11 @@ def create(
 def link(
     named: Arena = "",
     db: Db = "arena.db",
-    revoke: Annotated[bool, typer.Option("--revoke", help="Nobody joins by the links that were given out.")] = False,
+    revoke: Annotated[
+        bool, typer.Option("--revoke", help="Revoke all open links instead: nobody can join by them any more.")
+    ] = False,
 ) -> None:
-    """A new open link's key, with which anyone may join."""
+    """Make a new open link; anyone who has it may join."""
     from multiduel.arena.web.access import Access
 
     with service_of(existing(db)) as service:
@@ -240,7 +248,7 @@ def link(
 
 @app.command("list")
 def arenas(db: Db = "arena.db") -> None:
-    """All arenas in a database."""
+    """List all arenas in a database."""
     with service_of(existing(db)) as service:
         lines = table("arena", "name", "status", "options", "events", "created")
         for row in service.arenas():
@@ -251,19 +259,19 @@ def arenas(db: Db = "arena.db") -> None:
 
 @app.command("open")
 def open_arena(named: Arena = "", db: Db = "arena.db") -> None:
-    """Tickets are given out."""
+    """Open the arena: give out tickets and take votes."""
     _turn("Open", named, db)
 
 
 @app.command()
 def pause(named: Arena = "", db: Db = "arena.db") -> None:
-    """No new tickets. Votes on those that are out are still taken."""
+    """Pause the arena: give out no new tickets. Votes on open tickets are still taken."""
     _turn("Pause", named, db)
 
 
 @app.command()
 def close(named: Arena = "", db: Db = "arena.db") -> None:
-    """For good: no tickets, no votes."""
+    """Close the arena permanently: no more tickets or votes."""
     _turn("Close", named, db)
 
 
@@ -279,10 +287,10 @@ def _turn(command: str, named: str, db: str) -> None:
 def change(
     named: Arena = "",
     db: Db = "arena.db",
-    policy: Annotated[str | None, typer.Option(help=f"Who chooses from now on. {POLICY}")] = None,
+    policy: Annotated[str | None, typer.Option(help=f"Policy that chooses what to show from now on. {POLICY}")] = None,
     margin: Annotated[float | None, typer.Option(help="Options closer than this need not be told apart.")] = None,
 ) -> None:
-    """Another policy or margin; all else is fixed."""
+    """Change the policy or the margin; all other settings are fixed."""
     from multiduel.arena.domain.commands import ChangeMargin, ChangePolicy
     from multiduel.engine.registry.registry import find
 
@@ -298,9 +306,11 @@ def change(
 
 @app.command()
 def add(
-    options: Annotated[Path, typer.Argument(metavar="FILE", help="As for 'create'.")], named: Arena = "", db: Db = "arena.db"
+    options: Annotated[Path, typer.Argument(metavar="FILE", help="Options, in the same format as for 'create'.")],
+    named: Arena = "",
+    db: Db = "arena.db",
 ) -> None:
-    """Add options while it runs (with '--room' at creation)."""
+    """Add options to a running arena (needs '--room' at creation)."""
     from multiduel.arena.domain.commands import AddOptions
     from multiduel.arena.domain.options import Folder, format_of, read_lines
 
@@ -317,8 +327,10 @@ def add(
 
 
 @app.command()
-def retire(option: Annotated[str, typer.Argument(help="Its id or name.")], named: Arena = "", db: Db = "arena.db") -> None:
-    """Take an option out, for good (with '--room' at creation)."""
+def retire(
+    option: Annotated[str, typer.Argument(help="Id or name of the option.")], named: Arena = "", db: Db = "arena.db"
+) -> None:
+    """Retire an option permanently (needs '--room' at creation)."""
     from multiduel.arena.domain.commands import RetireOption
 
     with service_of(existing(db)) as service:
@@ -335,9 +347,11 @@ def retire(option: Annotated[str, typer.Argument(help="Its id or name.")], named
 
 @app.command()
 def board(
-    named: Arena = "", db: Db = "arena.db", as_json: Annotated[bool, typer.Option("--json", help="All of it, as JSON.")] = False
+    named: Arena = "",
+    db: Db = "arena.db",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole board as JSON.")] = False,
 ) -> None:
-    """The verdict, and what stands behind it."""
+    """Show the verdict, the forecast and the standings."""
     from multiduel.arena.files.exports import finite
     from multiduel.display.standings_tables import rank, share, shares, signed, span
 
@@ -377,15 +391,15 @@ def raters(
     named: Arena = "",
     db: Db = "arena.db",
     admit: Annotated[
-        list[str] | None, typer.Option(metavar="LABEL", help="A new rater with a key of their own; may be repeated.")
+        list[str] | None, typer.Option(metavar="LABEL", help="Add a rater and print their key; may be repeated.")
     ] = None,
-    stratum: Annotated[str | None, typer.Option(help="Group of the raters that are admitted: a centre, a team.")] = None,
-    quarantine: Annotated[str | None, typer.Option(metavar="RATER", help="Set all votes of this rater aside.")] = None,
-    release: Annotated[str | None, typer.Option(metavar="RATER", help="Count them again.")] = None,
-    reason: Annotated[str, typer.Option(help="Reason of a quarantine.")] = "",
-    kind: Annotated[str, typer.Option(help="Kind of the raters that are admitted: person, or judge for a program.")] = "person",
+    stratum: Annotated[str | None, typer.Option(help="Group of the added raters, such as a centre or a team.")] = None,
+    quarantine: Annotated[str | None, typer.Option(metavar="RATER", help="Exclude all votes of this rater.")] = None,
+    release: Annotated[str | None, typer.Option(metavar="RATER", help="Count the votes of this rater again.")] = None,
+    reason: Annotated[str, typer.Option(help="Reason for the exclusion, kept in the journal.")] = "",
+    kind: Annotated[str, typer.Option(help="Kind of the added raters: person, or judge for a program.")] = "person",
 ) -> None:
-    """Raters: votes, agreement with the others, speed. Admit some, or set votes aside."""
+    """List raters, add some, or exclude their votes. The list has votes, agreement and speed."""
     from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release
     from multiduel.arena.web.access import Access
 
@@ -402,7 +416,7 @@ def raters(
         if admit:
             return
         lines = table(
-            "rater", "label", "stratum", "votes", "skipped", "late", "aside", "agreement", "median time", "first preferred", ""
+            "rater", "label", "stratum", "votes", "skipped", "late", "excluded", "agreement", "median time", "first preferred", ""
         )
         for one in service.raters(arena):
             agreement = "-" if one.agreement is None else f"{one.agreement:.0%} of {one.judgements:,}"

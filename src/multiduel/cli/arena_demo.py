@@ -17,10 +17,10 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def demo(
-    port: Annotated[int, typer.Option(help="0: any that is free.")] = 0,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 chooses a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
 ) -> None:
-    """A worked example with simulated raters, on this machine: vote, and watch the board. Nothing is kept."""
+    """Show a worked example with simulated raters. Vote, and watch the board; nothing is kept."""
     try:
         listening = socket.create_server(("127.0.0.1", port), backlog=128)
     except (OSError, OverflowError) as error:

@@ -24,12 +24,12 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @app.command()
 def votes(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Votes as .csv or .jsonl.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .jsonl file of votes.")],
     named: Arena = "",
     db: Db = "arena.db",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would come of it.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file and enter nothing.")] = False,
 ) -> None:
-    """Enter votes from a file: all lines or none, each once however often the file is sent."""
+    """Enter votes from a file: all lines or none. A line counts once, however often the file is sent."""
     from multiduel.arena.domain.commands import ImportReport
     from multiduel.arena.domain.options import format_of
     from multiduel.arena.files import batches
@@ -52,13 +52,13 @@ def votes(
 @app.command()
 def sheets(
     number: Annotated[int, typer.Argument(min=1, help="Number of tickets.")],
-    out: Annotated[Path, typer.Option(help="A .csv file, to be filled in and sent back with 'arena votes'.")],
+    out: Annotated[Path, typer.Option(help="A .csv file to write; fill it in, and enter it with 'arena votes'.")],
     named: Arena = "",
     db: Db = "arena.db",
-    stratum: Annotated[str | None, typer.Option(help="A label such as a centre.")] = None,
+    stratum: Annotated[str | None, typer.Option(help="Group of these tickets, such as a centre.")] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Print tickets ahead, on which votes come later."""
+    """Write tickets for paper to a file; enter the votes later."""
     from multiduel.arena.domain.commands import PrintTickets
     from multiduel.arena.files.sheets import sheets_of
 
@@ -76,12 +76,12 @@ def export(
     out: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A .jsonl file (all of it), or .csv (for a spreadsheet); of --votes, .csv or .parquet."
+            metavar="FILE", help="A .jsonl file (everything) or .csv (for a spreadsheet); with --votes, .csv or .parquet."
         ),
     ],
     named: Arena = "",
     db: Db = "arena.db",
-    votes: Annotated[bool, typer.Option("--votes", help="A row per vote, with names, instead of the log.")] = False,
+    votes: Annotated[bool, typer.Option("--votes", help="Write a table with a row per vote instead of the log.")] = False,
 ) -> None:
     """Write the log to a file, or the votes as a table."""
     from multiduel.arena.domain.options import format_of
@@ -106,10 +106,10 @@ def export(
 
 @app.command()
 def backup(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; from PostgreSQL, an archive for pg_restore.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file to write; from PostgreSQL, an archive for pg_restore.")],
     db: Db = "arena.db",
 ) -> None:
-    """Copy the whole database, keys too, while the server runs. Keep the copy as safe as the database."""
+    """Copy the whole database, including keys, while the server runs. Keep the copy as safe as the database."""
     if out.exists():
         raise BadInput(f"'{out}' is there already. A backup never replaces a file: give it a name of its own.")
     refuse_unwritable(out)
@@ -126,11 +126,11 @@ def backup(
 
 @app.command()
 def report(
-    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="The file to write.")],
+    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="An HTML file to write.")],
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Write the report: one page with the answer, standings, who voted, what was excluded, and caveats."""
+    """Write the report as one HTML page. It has the answer, standings, raters, excluded votes and caveats."""
     from multiduel.arena.web.pages.report import report_file
 
     refuse_unwritable(html)
@@ -144,11 +144,11 @@ def report(
 
 @app.command("import")
 def import_log(
-    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="A log that was exported.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="An exported log.")],
     db: Db = "arena.db",
     plugin: Plugins = None,
 ) -> None:
-    """Read an exported log into a database. Keys do not come with it: see 'arena keys new'."""
+    """Import an exported log into a database. It has no keys: make them with 'arena keys new'."""
     from multiduel.arena.domain.settings import why_unusable
     from multiduel.arena.files.exports import read_log
     from multiduel.arena.files.imports import import_log as add_log
@@ -164,16 +164,16 @@ def import_log(
 
 @app.command()
 def verify(
-    named: Annotated[str, typer.Argument(metavar="[ARENA or FILE.jsonl]", help="An arena, or a log that was exported.")] = "",
+    named: Annotated[str, typer.Argument(metavar="[ARENA or FILE.jsonl]", help="An arena, or an exported log.")] = "",
     db: Db = "arena.db",
     plugin: Plugins = None,
-    head: Annotated[Path | None, typer.Option(metavar="FILE", help="A head or receipt that was kept: is it in the log?")] = None,
-    receipt: Annotated[str | None, typer.Option(metavar="EVENT:HASH", help="A receipt that was kept: is it in the log?")] = None,
+    head: Annotated[Path | None, typer.Option(metavar="FILE", help="Check that this kept head or receipt is in the log.")] = None,
+    receipt: Annotated[str | None, typer.Option(metavar="EVENT:HASH", help="Check that this kept receipt is in the log.")] = None,
     public_key: Annotated[
-        str | None, typer.Option(help="That heads are signed with, as 'arena head --public-key' showed it.")
+        str | None, typer.Option(help="Public key of the heads, as 'arena head --public-key' printed it.")
     ] = None,
 ) -> None:
-    """Is the log what was written, and does every slate come out again? Does it contain what somebody kept?"""
+    """Verify a log. Checks hashes, contents, verdicts and slates, and heads or receipts that you kept."""
     from multiduel.arena.files import signed_heads
     from multiduel.arena.files.exports import read_log
     from multiduel.arena.files.verify import Verifier
@@ -219,9 +219,9 @@ def hash_in(journal: Journal, arena: str) -> Callable[[int], str | None]:
 def head(
     named: Arena = "",
     db: Db = "arena.db",
-    public_key: Annotated[bool, typer.Option("--public-key", help="Print the key that heads are signed with instead.")] = False,
+    public_key: Annotated[bool, typer.Option("--public-key", help="Print the public key of the heads instead.")] = False,
 ) -> None:
-    """Print the last event's number and hash, signed. Keep it: 'verify --head FILE' notices a log that was cut or rewritten."""
+    """Print the last event's number and hash, signed. Keep it: 'verify --head FILE' detects a cut or rewritten log."""
     from multiduel.arena.files.signed_heads import Signer
 
     with service_of(existing(db)) as service:
@@ -235,7 +235,7 @@ def head(
 
 @app.command()
 def replay(policy: Annotated[str, typer.Option(help=POLICY)], named: Arena = "", db: Db = "arena.db") -> None:
-    """What would another policy have shown? With what that can and cannot say."""
+    """Show what another policy would have chosen. Also prints what that can and cannot tell."""
     from multiduel.arena.files.replay import replay as run
     from multiduel.engine.registry.registry import find
 
@@ -246,11 +246,11 @@ def replay(policy: Annotated[str, typer.Option(help=POLICY)], named: Arena = "",
 
 @app.command()
 def problem(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv file for the lab, or .json with intervals.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv file for the lab, or .json with intervals, to write.")],
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Write the log as a problem: who beats whom how often, for 'multiduel problem' and the lab."""
+    """Write the estimated preferences as a problem. Use it with 'multiduel problem' and the lab."""
     from multiduel.arena.files.problems import problem_of, write_problem
 
     refuse_unwritable(out)

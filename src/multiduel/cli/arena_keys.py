@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 keys_app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
-Owned = Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the server's if not given.")]
-Label = Annotated[str, typer.Option(help="Who holds it.")]
-CreateDb = Annotated[bool, typer.Option("--create-db", help="Make the database if there is none.")]
-KeyName = Annotated[str, typer.Argument(metavar="NAME", help="As 'keys list' shows it; with ARENA also a rater's id or label.")]
-OfArena = Annotated[str, typer.Argument(metavar="[ARENA]", help="For a rater's key: the arena's id or name.")]
+Owned = Annotated[str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; without it, the server's key.")]
+Label = Annotated[str, typer.Option(help="Name of the person who holds the key.")]
+CreateDb = Annotated[bool, typer.Option("--create-db", help="Create the database if there is none.")]
+KeyName = Annotated[str, typer.Argument(metavar="NAME", help="Name in 'keys list'; with ARENA, also a rater's id or label.")]
+OfArena = Annotated[str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; needed for a rater's key.")]
 
 
 @keys_app.callback()
 def keys() -> None:
-    """Keys of the server, owners, links and raters: list, make, rotate, revoke."""
+    """List, make, rotate and revoke keys."""
 
 
 class Held(NamedTuple):
@@ -41,13 +41,13 @@ class Held(NamedTuple):
 
 @app.command()
 def key(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """A new key: the server's, which makes arenas and owns all, or that of an arena's owner. The same as 'keys new'."""
+    """Make a new key of the server or, with ARENA, of its owner. The same as 'keys new'."""
     new(named, db, label, create_db)
 
 
 @keys_app.command()
 def new(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """A new key: the server's, which makes arenas and owns all, or that of an arena's owner."""
+    """Make a new key of the server or, with ARENA, of its owner. The server's key makes arenas and owns all."""
     if not create_db and "://" not in db and not Path(db).exists():
         raise BadInput(
             f"'--db' must be the database that the server uses. Got no such file: '{db}'. With '--create-db' it is made."
@@ -62,12 +62,15 @@ def new(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: Cr
 @keys_app.command("list")
 def listed(
     named: Annotated[
-        str, typer.Argument(metavar="[ARENA]", help="Its id or name, with its raters' keys; all if not given.")
+        str,
+        typer.Argument(metavar="[ARENA]", help="Id or name of an arena, to list its raters' keys too; all arenas by default."),
     ] = "",
     db: Db = "arena.db",
-    changes: Annotated[bool, typer.Option("--changes", help="Which keys were made, rotated and revoked, and by whom.")] = False,
+    changes: Annotated[
+        bool, typer.Option("--changes", help="List when keys were made, rotated and revoked, and by which key.")
+    ] = False,
 ) -> None:
-    """All keys that are good now: whose, and when they were made and last used. Secrets are not stored."""
+    """List valid keys with holder, creation and last use. Secrets are not stored."""
     with service_of(existing(db)) as service:
         access = _access(service)
         arenas = [found(service, named)] if named else ["", *(row.id for row in service.arenas())]
@@ -90,7 +93,7 @@ def listed(
 
 @keys_app.command()
 def rotate(name: KeyName, named: OfArena = "", db: Db = "arena.db") -> None:
-    """A new secret under the same name. The old one ends at once, in running servers within seconds."""
+    """Replace a key's secret under the same name. The old one ends at once, in running servers within seconds."""
     with service_of(existing(db)) as service:
         held = _meant(service, name, named)
         access = _access(service)
@@ -109,7 +112,7 @@ def revoke(
         bool, typer.Option("--force", help="Revoke even the last key of the server or of an arena's owner.")
     ] = False,
 ) -> None:
-    """End a key: at once, in running servers within seconds."""
+    """Revoke a key. It ends at once, in running servers within seconds."""
     from multiduel.arena.domain.errors import Conflict
 
     with service_of(existing(db)) as service:

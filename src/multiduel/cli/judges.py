@@ -45,28 +45,32 @@ Judges = Annotated[
     typer.Option(
         "--judge",
         metavar="JUDGE",
-        help="openai:MODEL, command:'PROGRAM ARGS', file.py:function or module:function. Repeated: a jury, which votes with its "
-        "majority.",
+        help="Judge: openai:MODEL, command:'PROGRAM ARGS', file.py:function or module:function. Give several for a jury, "
+        "which votes with its majority.",
     ),
 ]
-BudgetOption = Annotated[str | None, typer.Option(help="'500 calls', '200000 tokens', or money such as '5 USD' with '--price'.")]
-PriceOption = Annotated[str | None, typer.Option(metavar="IN/OUT", help="Money per million tokens, such as 0.15/0.60.")]
-Swap = Annotated[bool, typer.Option("--swap", help="Ask in both orders; who contradicts oneself has said 'tie'.")]
-Instructions = Annotated[str, typer.Option(help="For the judge: what makes an option good.")]
-Template = Annotated[Path | None, typer.Option(help="A file with a prompt of your own; it must contain $contents.")]
-BaseUrl = Annotated[
-    str | None, typer.Option(help="Address of the server of openai judges; OPENAI_BASE_URL or OpenAI's own by default.")
+BudgetOption = Annotated[
+    str | None, typer.Option(help="Most to spend: '500 calls', '200000 tokens', or money such as '5 USD' with '--price'.")
 ]
-KeyVariable = Annotated[str, typer.Option(help="The environment variable with the key of openai judges.")]
-MaxTokens = Annotated[int, typer.Option(min=1, help="Most tokens in an answer of openai judges.")]
-Schema = Annotated[bool, typer.Option("--schema/--no-schema", help="Send openai judges a JSON schema; some servers know none.")]
-Timeout = Annotated[float | None, typer.Option(help="Seconds for one answer; 60, and 120 of a program.")]
-Concurrency = Annotated[int, typer.Option(help="Calls under way at the same time, 1 to 64.")]
+PriceOption = Annotated[str | None, typer.Option(metavar="IN/OUT", help="Price per million tokens, such as 0.15/0.60.")]
+Swap = Annotated[bool, typer.Option("--swap", help="Ask in both orders; contradicting answers count as a tie.")]
+Instructions = Annotated[str, typer.Option(help="Instructions for the judge: what makes an option good.")]
+Template = Annotated[Path | None, typer.Option(help="File with your own prompt; it must contain $contents.")]
+BaseUrl = Annotated[
+    str | None, typer.Option(help="URL of the server for openai judges; OPENAI_BASE_URL or OpenAI's own by default.")
+]
+KeyVariable = Annotated[str, typer.Option(help="Environment variable that holds the key for openai judges.")]
+MaxTokens = Annotated[int, typer.Option(min=1, help="Most tokens in one answer of an openai judge.")]
+Schema = Annotated[
+    bool, typer.Option("--schema/--no-schema", help="Send openai judges a JSON schema; some servers do not support it.")
+]
+Timeout = Annotated[float | None, typer.Option(help="Seconds to wait for one answer; 60 by default, 120 for a program.")]
+Concurrency = Annotated[int, typer.Option(help="Number of calls at the same time, 1 to 64.")]
 
 
 @app.callback()
 def judge() -> None:
-    """Let models or programs compare options until it is certain which is best for them: 'judge OPTIONS --judge J'."""
+    """Let models or programs find the best option. Start with 'judge OPTIONS --judge J'."""
 
 
 @contextmanager
@@ -109,16 +113,22 @@ def reporter() -> Callable[[Progress], None]:
 
 @app.command()
 def run(
-    options: Annotated[Path, typer.Argument(metavar="OPTIONS", help="A .csv or .jsonl file: name, content, and context.")],
+    options: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OPTIONS",
+            help="A .csv or .jsonl file with the columns name, content and, if there are several questions, context.",
+        ),
+    ],
     judge: Judges,
-    file: Annotated[Path | None, typer.Option(help="Where the arena is kept; OPTIONS.judge.db if not given.")] = None,
-    page: Annotated[Path | None, typer.Option(help="Where the page is written; OPTIONS.judge.html if not given.")] = None,
+    file: Annotated[Path | None, typer.Option(help="File that keeps the arena; OPTIONS.judge.db by default.")] = None,
+    page: Annotated[Path | None, typer.Option(help="HTML file to write; OPTIONS.judge.html by default.")] = None,
     budget: BudgetOption = None,
     price: PriceOption = None,
     swap: Swap = False,
     instructions: Instructions = "",
     slate_size: Annotated[int, typer.Option(help="Options compared at once.")] = 2,
-    unit: Annotated[str, typer.Option(help="case: a question counts once. answer: every judgement counts.")] = "case",
+    unit: Annotated[str, typer.Option(help="What counts once: a question (case), or every judgement (answer).")] = "case",
     alpha: Annotated[float, typer.Option(help="Chance of a wrong result.")] = 0.05,
     margin: Annotated[float, typer.Option(help="Options closer than this need not be told apart.")] = 0.0,
     concurrency: Concurrency = 8,
@@ -130,7 +140,7 @@ def run(
     schema: Schema = True,
     timeout: Timeout = None,
 ) -> None:
-    """Compare the options of a file, adaptively, until the verdict, the budget or Ctrl-C. Run again, it goes on."""
+    """Compare the options in a file until the verdict, the budget or Ctrl-C. Run it again to continue."""
     from multiduel.arena.judges.judging import judge as decide
 
     kept = file or options.with_suffix(".judge.db")
@@ -174,13 +184,13 @@ def _write_page(file: Path, arena: str, out: Path, price: str | None) -> None:
 
 @app.command()
 def report(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where an arena of judges is kept.")],
-    named: Annotated[str, typer.Argument(metavar="[ARENA]", help="Its id or name; the last one if not given.")] = "",
-    page: Annotated[Path | None, typer.Option(help="Write the page, too.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File that keeps an arena of judges.")],
+    named: Annotated[str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; the last one by default.")] = "",
+    page: Annotated[Path | None, typer.Option(help="HTML file to write, too.")] = None,
     price: PriceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="All of it, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Say what the judges of an arena found, and what they are worth."""
+    """Report the verdict of judges. Shows each judge's position effect, consistency, agreement and cost."""
     from multiduel.arena.files.exports import finite
     from multiduel.arena.judges.judging import opened
     from multiduel.arena.judges.worth import worth_of
@@ -228,8 +238,8 @@ def arena_judge(
     judge: Judges,
     named: Arena = "",
     db: Db = "arena.db",
-    url: Annotated[str | None, typer.Option(help=f"Address of a server, in place of a file; the key is in {KEY}.")] = None,
-    calls: Annotated[Path | None, typer.Option(help="Where calls are kept; DB.calls if not given.")] = None,
+    url: Annotated[str | None, typer.Option(help=f"URL of a server to use instead of a file; the key is in {KEY}.")] = None,
+    calls: Annotated[Path | None, typer.Option(help="File that keeps the calls; DB.calls by default.")] = None,
     budget: BudgetOption = None,
     price: PriceOption = None,
     swap: Swap = False,
@@ -242,7 +252,7 @@ def arena_judge(
     schema: Schema = True,
     timeout: Timeout = None,
 ) -> None:
-    """Let a judge vote beside people, in a database or through a server. People's votes alone decide, if not set otherwise."""
+    """Let a judge vote beside people. Works on a database or a server; by default, only people's votes decide."""
     from multiduel.arena.client import Client
     from multiduel.arena.judges.budgets import Budget, Price
     from multiduel.arena.judges.calls import Calls

@@ -351,7 +351,7 @@ class Settings:
         "whole",
         None,
         "Seed of the random numbers",
-        "Drawn if not given. Whoever knows it can foresee what is shown.",
+        "Drawn if not given. Anyone who knows it can foresee what is shown.",
         most=MOST_SEED,
         optional=True,
     )

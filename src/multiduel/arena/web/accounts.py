@@ -92,7 +92,9 @@ class Account:
     def needs_mail(self) -> str:
         """The verified address, or refuse: anybody could claim one that is not verified."""
         if not self.mail:
-            raise Forbidden("Your account has no verified e-mail address, which is needed here. Ask whoever runs your accounts.")
+            raise Forbidden(
+                "Your account has no verified e-mail address, which is needed here. Ask the administrator of your accounts."
+            )
         return self.mail
 
 

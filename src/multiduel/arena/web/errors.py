@@ -68,7 +68,7 @@ def owns(request: Request, arena: str) -> bool:
 def damage(error: Exception, arena: str | None) -> str:
     """What to say of a damaged arena. What exactly is wrong is for its owner: it might tell a rater which option is which."""
     if arena is None:
-        return "This arena is damaged, and takes no votes for now. Please tell whoever invited you."
+        return "This arena is damaged, and takes no votes for now. Please tell the person who invited you."
     return (
         f"This arena is damaged. {error} Nothing before that event is lost, and no other arena is concerned. "
         "Verify the log, and export the part before the damage."

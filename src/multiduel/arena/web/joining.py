@@ -26,7 +26,7 @@ async def admit_by_link(request: Request, arena: str, label: str, asked: str, li
     The log keeps a hash of the request only: whoever reads an exported log cannot ask for a key with it.
     """
     if link.startswith(BY_SIGN_IN):
-        raise Forbidden("Whoever joins by this link signs in with an account: open it in a browser.")
+        raise Forbidden("This link needs sign-in with an account: open it in a browser.")
     digest = hashlib.sha256(asked.encode()).hexdigest()
     return await _admitted(request, arena, label, digest, f"join {digest}", f"link:{link}")
 

@@ -412,7 +412,7 @@ def test_from_a_pasted_list_to_the_verdict(house, browse):
     owner.locator("button[value=create]").click()
     expect(owner.locator(".qr svg")).to_have_count(2)
     link = owner.locator("[data-link]").first.input_value()
-    owner.get_by_text("To the owner").click()
+    owner.get_by_role("link", name="Owner’s page", exact=True).click()
     arena = owner.url.rsplit("/", 1)[1]
 
     rater = browse()
@@ -588,7 +588,7 @@ def test_pictures_are_dropped_previewed_and_compared(house, browse):
     owner.locator("button[value=create]").click()
     expect(owner.locator("h1")).to_have_text("Ready: Which logo?")
     assert owner.locator("[data-link]").count() == 1
-    owner.get_by_text("To the owner").click()
+    owner.get_by_role("link", name="Owner’s page", exact=True).click()
     owner.get_by_role("link", name="Options").click()
     until(owner, "[...document.querySelectorAll('img.thumb')].filter(one => one.naturalWidth === 300).length === 3")
     assert serious(owner) == []

@@ -72,7 +72,7 @@ def test_revoking_needs_a_tick_and_ends_the_others_session(call, owner):
     assert refused.status_code == 422 and "tick the box" in refused.text and bo("GET", f"/own/{arena}").status_code == 200
     assert post(visitor, f"{at}/revoke", at, sure="1").status_code == 200
     ended = bo("GET", f"/own/{arena}")
-    assert ended.status_code == 401 and "not good any more" in ended.text
+    assert ended.status_code == 401 and "no key that works" in ended.text
     assert visitor("GET", at).status_code == 404
 
 

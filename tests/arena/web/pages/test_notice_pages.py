@@ -33,12 +33,12 @@ def owner_of(call):
 
 def test_a_webhook_is_added_with_a_secret_that_is_shown_once(call):
     visitor, arena, home, token = owner_of(call)
-    assert "Nobody is told of results yet" in visitor("GET", home).text
+    assert "No notices yet" in visitor("GET", home).text
     made = visitor("POST", home, {"token": token, "target": "https://hooks.example/T1/own-secret"}).text
     (notice,) = call.service.journal.notices.get(arena)
     assert notice.secret in made and "https://hooks.example" in made and "own-secret" not in made
     page = visitor("GET", home).text
-    assert notice.secret not in page and "You are told of results in 1 place." in page and "own-secret" not in page
+    assert notice.secret not in page and "Notices go to 1 address." in page and "own-secret" not in page
 
 
 def test_mail_is_added_and_removed_after_a_question(call):

@@ -64,7 +64,7 @@ def test_the_board_is_filtered_by_question_group_and_kind(house, browse, arena):
         show(page, label)
         expect(warning).to_contain_text(f"of this group: {answers}")
         expect(warning).to_contain_text(
-            "Whoever looks at many parts finds something by chance, so all parts share one error of 5 %"
+            "With many parts, one of them shows something by chance, so all parts share one error of 5 %"
         )
         expect(page.locator("#sentence")).to_contain_text(winner)
     show(page, QUESTIONS[1])
@@ -98,8 +98,8 @@ def test_an_owner_adds_a_notice_and_is_told_of_the_winner(house, browse, receive
         house.service.do(Vote(ticket.id, {"rank": sorted(range(2), key=lambda p: ticket.options[p])}, rater=rater))
     house.notifier.check()
     assert json.loads(receiver.got[-1][2])["what"] == "winner"
-    page.get_by_role("link", name="What was sent").tap()
-    expect(page.locator("td.said")).to_contain_text("A webhook was told: winner")
+    page.get_by_role("link", name="Sent notices").tap()
+    expect(page.locator("td.said")).to_contain_text("A webhook was sent: winner")
 
 
 def test_the_journal_names_who_did_it(house, browse):

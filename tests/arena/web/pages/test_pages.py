@@ -228,13 +228,13 @@ def test_the_join_page_knows_the_time_of_votes_and_says_when_there_is_a_result(c
 def test_the_journal_says_verified_or_the_first_event_that_is_not(call, owner):
     visitor, arena = owner
     page = visitor("GET", f"/own/{arena}/journal")
-    assert "Verified" in page.text and "Opened: tickets are given out." in page.text
+    assert "Verified" in page.text and "Opened for votes." in page.text
     assert "Nothing found." in visitor("GET", f"/own/{arena}/journal?text=nowhere").text
     found = visitor("GET", f"/own/{arena}/journal?kind=created&text=taste").text
     assert "was created with 3 options" in found and "Opened:" not in found
     report = call.app.app.pages.state.verified[arena][1]
     report.first = (2, "its hash does not fit")
-    assert "The first event that is not in order: 2, its hash does not fit." in visitor("GET", f"/own/{arena}/journal").text
+    assert "The first wrong event: 2, its hash does not fit." in visitor("GET", f"/own/{arena}/journal").text
 
 
 def test_votes_from_a_file_are_checked_and_then_entered(owner):

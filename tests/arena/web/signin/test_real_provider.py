@@ -95,7 +95,7 @@ def test_an_account_that_nobody_invited_sees_nothing(town):
     arena = town.arena()
     browser, page = signed_in(town, "bob")
     with closing(browser):
-        assert page.status_code == 200 and "No arena is yours yet" in page.text
+        assert page.status_code == 200 and "You own no arena yet" in page.text
         assert browser.get(f"{town.url}/own/{arena}").status_code == 401
 
 
@@ -159,7 +159,7 @@ def test_in_a_browser_an_owner_invites_a_colleague_who_signs_in_and_a_rater_vote
         sign_in(ada, "ada")
         ada.wait_for_url(f"{town.url}/own")
         ada.goto(f"{town.url}/own/{arena}/keys")
-        ada.get_by_label("E-mail address of an account").fill("bob@example.com")
+        ada.get_by_label("Account’s e-mail address").fill("bob@example.com")
         ada.get_by_role("button", name="Invite owner").click()
         ada.locator("#accounts ~ form .name", has_text="bob@example.com").wait_for()
         ada.goto(f"{town.url}/own/{arena}/raters")

@@ -11,7 +11,7 @@ from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.past import LINE, ticket_key
 from multiduel.arena.domain.state import State
 
-PLAIN = {"opened": "Opened: tickets are given out.", "paused": "Paused: no new tickets.", "closed": "Closed permanently."}
+PLAIN = {"opened": "Opened for votes.", "paused": "Paused: no new tickets.", "closed": "Closed permanently."}
 
 
 class Names:
@@ -92,11 +92,11 @@ _WORDS: dict[str, Any] = {
     "rater_admitted": lambda b, n: f"{b['label']} may vote" + (f", of {b['stratum']}." if b.get("stratum") else "."),
     "quarantined": lambda b, n: f"The votes of {n.rater(b['rater'])} are excluded: {b['reason'] or 'no reason given'}.",
     "released": lambda b, n: f"The votes of {n.rater(b['rater'])} count again.",
-    "policy_changed": lambda b, n: f"What is shown is chosen by {b['policy']} from now on.",
+    "policy_changed": lambda b, n: f"{b['policy']} chooses what is shown from now on.",
     "margin_changed": lambda b, n: f"Options closer than {100 * b['margin']:g} points need not be told apart from now on.",
     "epoch": lambda b, n: f"{b['policy']} begins anew: {', '.join(b['why'])}.",
     "ticket": lambda b, n: f"Shown to {n.rater(b['rater'])}: {', '.join(map(n.option, b['shown']))}; chosen by {b['by']}.",
-    "undo": lambda b, n: f"{n.rater(b['rater'])} took the last vote back.",
+    "undo": lambda b, n: f"{n.rater(b['rater'])} undid the last vote.",
     "verdict": lambda b, n: b["sentence"],
-    "notified": lambda b, n: f"A {b['kind']} was {'told' if b['delivered'] else 'not reached'}: {b['about']}.",
+    "notified": lambda b, n: f"A {b['kind']} was {'sent' if b['delivered'] else 'not delivered'}: {b['about']}.",
 }

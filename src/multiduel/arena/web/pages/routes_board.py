@@ -81,7 +81,7 @@ async def _look(request: Request) -> tuple[AppContext, str, bool]:
     app_context, arena = app_context_of(request), request.path_params["arena"]
     if request.url.path.startswith("/own/"):
         if request.scope.get("grant") is None:
-            raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+            raise KeyMissing("Please sign in with the owner’s key first: this browser has no key that works.")
         as_owner(request, arena)
         return app_context, arena, True
     rater_of(request)
@@ -176,7 +176,7 @@ async def changes(request: Request) -> Response:
     app_context, arena, _ = await _look(request)
     watch: Watch = request.app.state.watch
     if watch.streams >= MOST_STREAMS:
-        raise Unavailable("Too many watch at once.")
+        raise Unavailable("Too many people watch at once. Please try again later.")
 
     async def said() -> AsyncIterator[str]:
         watch.streams += 1

@@ -55,7 +55,7 @@ async def start(request: Request) -> Response:
         good = await app_context.keys.grant(key, address_of(request))
     except Forbidden:
         raise Forbidden(
-            "This link does not work, or not any more. Please copy all of it, or ask whoever gave it to you."
+            "This link does not work, or not any more. Please copy all of it, or ask the person who gave it to you."
         ) from None
     invited = await app_context.quick(arena, invitation, app_context, arena)
     by_account = role == "link" and (good.key or "").startswith(BY_SIGN_IN)

@@ -208,7 +208,7 @@ async def journal(request: Request) -> Response:
 
 async def log_file(request: Request) -> Response:
     if request.scope.get("grant") is None:
-        raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+        raise KeyMissing("Please sign in with the owner’s key first: this browser has no key that works.")
     app_context, arena, format = app_context_of(request), request.path_params["arena"], request.path_params["format"]
     as_owner(request, arena)
     if format not in ("csv", "jsonl"):
@@ -227,7 +227,7 @@ async def log_file(request: Request) -> Response:
 
 async def vote_table(request: Request) -> Response:
     if request.scope.get("grant") is None:
-        raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+        raise KeyMissing("Please sign in with the owner’s key first: this browser has no key that works.")
     app_context, arena, format = app_context_of(request), request.path_params["arena"], request.path_params["format"]
     as_owner(request, arena)
     if format not in ("csv", "parquet"):
@@ -238,7 +238,7 @@ async def vote_table(request: Request) -> Response:
 async def damage(request: Request) -> Response:
     """Verify an arena that may be damaged, without reading its state."""
     if request.scope.get("grant") is None:
-        raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+        raise KeyMissing("Please sign in with the owner’s key first: this browser has no key that works.")
     app_context, arena = app_context_of(request), request.path_params["arena"]
     as_owner(request, arena)
     report = await app_context.slow(arena, verify, app_context.service.journal, arena)

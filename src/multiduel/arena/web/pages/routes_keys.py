@@ -102,7 +102,7 @@ async def invite(request: Request) -> Response:
     app_context, arena, _ = await owned(request)
     fields = await checked_form(request)
     if app_context.rights is None:
-        raise NotFound("Nobody signs in with an account here.")
+        raise NotFound("This server has no sign-in with accounts.")
     try:
         await app_context.quick(arena, app_context.rights.invite, arena, fields.get("mail", ""), by=caller_of(request))
     except (BadInput, Conflict) as error:

@@ -49,7 +49,7 @@ async def remove(request: Request) -> Response:
     fields = await checked_form(request)
     home, name = f"/own/{arena}/notices", fields.get("notice", "")
     if fields.get("sure") != "1":
-        sentence = "Nobody is told there any more. It can be added again; a webhook then gets another secret."
+        sentence = "Notices to this address stop. You can add it again; a webhook then gets a new secret."
         meant = {"notice": name}
         return confirm_page(request, "Remove this notice?", sentence, "Remove", action=f"{home}/remove", back=home, fields=meant)
     if not await app_context.quick(arena, app_context.service.journal.notices.remove, arena, name):

@@ -34,7 +34,7 @@ BLANK = {"name": "", "pasted": ""} | {one.name: one.write(one.default) for one i
 async def owned(request: Request) -> tuple[AppContext, str, c.ArenaInfo]:
     """The arena of this page, if its owner (or the server's) looks."""
     if request.scope.get("grant") is None:
-        raise KeyMissing("Please go in with the owner’s key first: this browser has none, or one that is not good any more.")
+        raise KeyMissing("Please sign in with the owner’s key first: this browser has no key that works.")
     arena = request.path_params["arena"]
     as_owner(request, arena)
     app_context = app_context_of(request)
@@ -50,7 +50,7 @@ def owners_page(request: Request, template: str, info: c.ArenaInfo, here: str, *
 
 def servers_only(request: Request) -> None:
     if request.scope.get("grant") is None:
-        raise KeyMissing("Please go in with the server’s key first: this browser has none, or one that is not good any more.")
+        raise KeyMissing("Please sign in with the server’s key first: this browser has no key that works.")
     as_server(request)
 
 
@@ -122,7 +122,7 @@ async def new(request: Request) -> Response:
         return _form(request, fields, problem=str(error), **looked)
     if fields.get("open") == "1" and info.status == "created":
         info = await app_context.do(request, c.Open(info.id))
-    links = [link_of(request, "Owner: whoever has this link can change everything", await _key(request, "owner", info.id))]
+    links = [link_of(request, "Owner: anyone with this link can change everything", await _key(request, "owner", info.id))]
     if raters == "open":
         links.insert(0, link_of(request, "Raters: give this link to everyone who may vote", await _key(request, "link", info.id)))
     return owners_page(request, "links.html", info, "", links=links, fresh=True, add_raters=raters == "secret")
@@ -174,7 +174,7 @@ async def turn(request: Request) -> Response:
     if fields.get("do") not in TURNS:
         raise BadInput("An arena can be opened, paused or closed.")
     if fields["do"] == "close" and fields.get("sure") != "1":
-        sentence = "No tickets and no votes after that, and it cannot be opened again. Results, report and exports stay."
+        sentence = "Nobody can vote after that, and you cannot open it again. Results, report and exports stay."
         where, meant = f"/own/{arena}", {"do": "close"}
         title, button = "Close permanently?", "Close permanently"
         return confirm_page(request, title, sentence, button, action=f"{where}/status", back=where, fields=meant)

@@ -40,10 +40,10 @@ async def open_link(request: Request) -> Response:
     app_context, arena, info = await owned(request)
     by_account = (await checked_form(request)).get("accounts") == "1"
     if by_account and app_context.accounts is None:
-        raise BadInput("Nobody signs in with an account here.")
+        raise BadInput("This server has no sign-in with accounts.")
     words = {"label": "sign-in", "name": f"{BY_SIGN_IN}{secrets.token_hex(8)}"} if by_account else {}
     key = await app_context.quick(arena, app_context.access.new_key, "link", arena=arena, by=caller_of(request), **words)
-    said = "Raters: whoever follows this link signs in, and is one rater" if by_account else TO_ALL
+    said = "Raters: people sign in by this link, and each is one rater" if by_account else TO_ALL
     links = [link_of(request, said, key)]
     return owners_page(request, "links.html", info, "raters", links=links, fresh=False)
 
@@ -51,9 +51,7 @@ async def open_link(request: Request) -> Response:
 async def revoke(request: Request) -> Response:
     app_context, arena, _ = await owned(request)
     if (await checked_form(request)).get("sure") != "1":
-        sentence = (
-            "Nobody can join by the shared links any more, and they cannot be brought back. Raters who joined by them stay."
-        )
+        sentence = "All shared links stop working, permanently. Raters who joined by them stay."
         where, title = f"/own/{arena}", "Revoke all links?"
         return confirm_page(request, title, sentence, title[:-1], action=f"{where}/links/revoke", back=f"{where}/raters")
     await app_context.quick(arena, app_context.access.revoke, "link", arena, by=caller_of(request))

@@ -43,7 +43,7 @@ async def new_link(request: Request) -> Response:
     app_context, arena, info = await owned(request)
     await checked_form(request)
     key = await app_context.read(app_context.access.new_key, "report", arena=arena, by=caller_of(request))
-    links = [link_of(request, "Report: whoever has this link can read it", key)]
+    links = [link_of(request, "Report: anyone with this link can read it", key)]
     return owners_page(request, "links.html", info, "report", links=links, fresh=False)
 
 
@@ -51,7 +51,7 @@ async def revoke(request: Request) -> Response:
     app_context, arena, _ = await owned(request)
     where = f"/own/{arena}/report"
     if (await checked_form(request)).get("sure") != "1":
-        sentence = "The report links that were given out stop working, permanently. New ones can be made."
+        sentence = "All report links stop working, permanently. You can make new ones."
         return confirm_page(
             request, "Revoke report links?", sentence, "Revoke report links", action=f"{where}/revoke", back=where
         )
@@ -71,7 +71,7 @@ async def _reader(request: Request) -> tuple[AppContext, str]:
     except Forbidden:
         grant = None
     if grant is None or not grant.reads_report(arena):
-        raise Forbidden("This link does not work, or not any more. Please copy all of it, or ask whoever gave it to you.")
+        raise Forbidden("This link does not work, or not any more. Please copy all of it, or ask the person who gave it to you.")
     return app_context, arena
 
 

@@ -18,7 +18,7 @@ from multiduel.arena.web.joining import BY_SIGN_IN, admit_account
 from multiduel.arena.web.pages.render import page
 from multiduel.arena.web.sessions import check_origin, remember
 
-NONE = "Nobody signs in with an account here. Use the link or the key that you were given."
+NONE = "This server has no sign-in with accounts. Use your link or key."
 
 
 def _accounts(request: Request) -> tuple[Accounts, AccountRights]:
