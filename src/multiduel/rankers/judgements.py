@@ -344,6 +344,9 @@ class _Reader:
         self.claimed = np.zeros(len(self.clicks.page), np.bool_)
         self.found, self.parts = found, _Parts(found, self.keep)
         self._pages(start, self.end)
+        others = ~self.claimed
+        self.clicks = Clicks(*(column[others] for column in self.clicks))  # the rest is judged: it frees memory for what follows
+        self.claimed = np.zeros(len(self.clicks.page), np.bool_)
         self.parts.join(found, self.metrics.names)
         if self.keep:
             found.kept = _appended(found.kept, self.kept.take())
