@@ -2,7 +2,7 @@
 
 Pages of one user hang together, so that by default a pair of rankers counts once per user: the first page that judged it (and,
 where ties are dropped, the first that told the two apart). What is said then holds for people like these users;
-``unit="impression"`` counts every page, and speaks of these users in this mix. Fractions of a win are counted in parts
+``unit="impression"`` counts every page, and speaks of these users only. Fractions of a win are counted in parts
 (``matrix.in_parts``).
 
 A tie says nothing of who is better, so that without a margin ties are dropped. With a margin they say that the two are alike, and
@@ -336,7 +336,7 @@ def analyse(
     log
         The log, its file, or what ``read_judgements`` made of it.
     unit
-        What counts as one piece of evidence: "user", "session", or "impression" (every page, for these users in this mix).
+        What counts as one piece of evidence: "user", "session", or "impression" (every page; holds for these users only).
     metric
         What is counted: clicks, or another metric of the log. Name it before you look: the error is that of one metric.
     where

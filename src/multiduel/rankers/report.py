@@ -69,7 +69,7 @@ def headline(analysis: Analysis) -> str:
     """Which ranker wins, as one sentence."""
     found, sure = analysis.verdict, f"({percent(1.0 - analysis.alpha)})"
     name = [f"'{text}'" for text in found.names]
-    whom = "for these users, in this mix" if analysis.unit == "impression" else "for users like these"
+    whom = "for these users" if analysis.unit == "impression" else "for users like these"
     units = UNITS[analysis.unit]
     if analysis.not_compared and found.kind != "winner":
         return analysis.not_compared
