@@ -170,7 +170,7 @@ def log(rows):
         "analyse": "`analyse`",
         "state": "`analyse --state`, the first time",
         "again": "`analyse --state` after 1,000 more pages, and clicks on 100 old ones",
-        "replay": "`replay`",
+        "replay": "`replay --policy uniform --slate-size 4`, all pages followed",
     }
     lines = []
     for row in sorted(rows, key=lambda row: list(said).index(row["what"])):

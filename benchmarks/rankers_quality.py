@@ -40,6 +40,7 @@ POWER = 7.849  # (1.96 + 0.842)^2: a two-sided test at 5 % that finds the differ
 USERS = {"MQ2008": "navigational", "text": "navigational"}
 LEAST = 0.004  # by so much the close pair of MQ2008 differs in NDCG
 TEXT_PAIR = ("bm25", "bm25, no lengths")  # closer ones of the text collection were not told apart by 60,000 users
+REPLAYED = {"policy": "uniform", "slate_size": 4}  # mixes all four on every page, as the log does: others soon ask for fewer
 OLD, NEW = "team-draft", "pair-draft"  # the default method was, and is
 
 
@@ -256,7 +257,7 @@ def with_log(what, path, pages):
         log = rankers.Log(f"{path}.short")
         for page, user, _ in pages_and_clicks(100):
             log.shown(page, user=user)
-        replay(log, "due-duel", slate_size=4) if what == "replay" else words(rankers.analyse(log))
+        replay(log, **REPLAYED) if what == "replay" else words(rankers.analyse(log))
         log.path.unlink()
     before, start = peak_mb(), time.process_time()
     if what == "write":
@@ -269,7 +270,7 @@ def with_log(what, path, pages):
         found |= {"users": analysis.users, "verdict_seconds": time.process_time() - start, "verdict_mb": peak_mb() - before}
         words(analysis)  # the other statements of the report too
     else:
-        found["rounds"] = replay(path, "due-duel", slate_size=4).rounds
+        found["rounds"] = replay(path, **REPLAYED).rounds
     print(json.dumps({"seconds": time.process_time() - start, "peak_mb": peak_mb(), "before_mb": before, **found}))
 
 

@@ -359,7 +359,8 @@ def test_a_policy_replayed_sees_what_it_would_have_seen(tmp_path):
     assert followed.rounds == 3000 and followed.alone > 1000 and "Mandel" in " ".join(followed.words())  # it settled on one
     assert replay(log, "ind-self-sparring", seed=2, rounds=50).rounds == 50
     uniform = replay(log, "uniform", seed=3)
-    assert uniform.ended and "no page is left" in " ".join(uniform.words()) and uniform.rounds > 2000
+    assert uniform.ended and f"all {uniform.used:,} pages of exactly these rankers were used" in " ".join(uniform.words())
+    assert uniform.rounds > 2000
     live = []
     rng = np.random.default_rng(9)
     for k in range(600):
@@ -368,6 +369,17 @@ def test_a_policy_replayed_sees_what_it_would_have_seen(tmp_path):
     assert abs(uniform.clicks - np.mean(live)) < 4.5 * np.std(live) * np.sqrt(1 / 600 + 1 / uniform.rounds)
     with pytest.raises(BadInput, match="multi-rucb"):
         replay(log, "multi-rcub")
+
+
+def test_a_replay_says_that_the_log_has_no_page_of_what_the_policy_asks_for(tmp_path):
+    log = rankers.Log(tmp_path / "log.jsonl")
+    for k in range(20):
+        log.shown(rankers.multileave(RANKINGS, method="team-draft", length=6, seed=k))  # all three on every page
+    none = replay(log, "uniform", slate_size=2)
+    assert (none.rounds, none.used, len(none.ended)) == (0, 0, 2)
+    said = none.words()
+    assert "no page of exactly these rankers is in the log" in said[0] and not any("It bets on" in line for line in said)
+    assert replay(log, "uniform", slate_size=3).rounds == 20
 
 
 def test_commands(tmp_path):

@@ -43,7 +43,7 @@ class Traffic:
 
 def same(one, two):
     assert one.rankers.names == two.rankers.names and one.users.names == two.users.names
-    for name in ("time", "user", "session", "method", "drop", "clicks", "offset", "arm_start", "arms", "hashes"):
+    for name in ("time", "user", "session", "method", "drop", "clicks", "offset", "arm_start", "arms"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     assert one.won.keys() == two.won.keys() and one.faults == two.faults and one.fields.keys() == two.fields.keys()
     for metric in one.won:
@@ -65,7 +65,7 @@ def test_reading_on_is_reading_all(tmp_path, monkeypatch):
     assert found.to_json() == rankers.analyse(traffic.log).to_json()
 
 
-@pytest.mark.parametrize("harm", ["rewritten", "shorter", "rubbish", "arms", "head", "other timeout", "empty"])
+@pytest.mark.parametrize("harm", ["rewritten", "shorter", "rubbish", "arms", "clicks", "head", "other timeout", "empty"])
 def test_a_state_that_does_not_fit_is_ignored(tmp_path, harm):
     traffic, state = Traffic(tmp_path / "log.jsonl"), tmp_path / "log.state"
     traffic.more(30)
@@ -78,11 +78,13 @@ def test_a_state_that_does_not_fit_is_ignored(tmp_path, harm):
         lines = traffic.log.path.read_text().splitlines(True)
         traffic.log.path.write_text("".join(lines[:20]))
         options = {"bad": "skip"}
-    elif harm in ("arms", "head"):
+    elif harm in ("arms", "clicks", "head"):
         with np.load(state) as arrays:
             content = dict(arrays)
         if harm == "arms":
             content["arms"] = content["arms"] + 1000
+        elif harm == "clicks":
+            content["kept"]["metric"] = 7  # the log has one metric
         else:
             head = json.loads(content["head"].tobytes()) | {"rankers": ["x"], "users": 7}
             content["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
@@ -95,6 +97,21 @@ def test_a_state_that_does_not_fit_is_ignored(tmp_path, harm):
     log = traffic.log
     assert log_state.load_state(state, log, {"skip": "bad" in options, "timeout": options.get("timeout", np.inf)}) is None
     same(rankers.read_judgements(log, state=state, **options), rankers.read_judgements(log, **options))
+
+
+def test_a_click_of_a_state_on_a_slot_that_the_page_lacks_is_read_anew(tmp_path):
+    """How many slots a page has is known only once its line is read again."""
+    traffic, state = Traffic(tmp_path / "log.jsonl"), tmp_path / "log.state"
+    traffic.more(30)
+    rankers.read_judgements(traffic.log, state=state)
+    with np.load(state) as arrays:
+        content = dict(arrays)
+    content["kept"]["slot"] = 99
+    with open(state, "wb") as file:
+        np.savez(file, **content)
+    traffic.more(30)  # with clicks on the old pages
+    assert log_state.load_state(state, traffic.log, {"skip": False, "timeout": np.inf}) is not None
+    same(rankers.read_judgements(traffic.log, state=state), rankers.read_judgements(traffic.log))
 
 
 def test_clicks_on_old_pages_count_when_nothing_was_continued(tmp_path):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from multiduel import rankers
-from multiduel.rankers import report
+from multiduel.inference import Votes, standings
+from multiduel.inference.unit_means import means_verdict
+from multiduel.rankers import analysis, report
 from tests.rankers.made_logs import a_log, made_judgements
 
 CLOSE = np.full((4, 4), 0.5) + 0.5 * np.array([[0, 0.1, 0.2, 0.1], [-0.1, 0, 0.1, 0], [-0.2, -0.1, 0, 0], [-0.1, 0, 0, 0]])
@@ -125,3 +127,39 @@ def test_returning_users_count_in_the_second_statement():
         means += found.means.winner == 0
         check(found)
     assert settled <= 2 and named >= 7 and means >= 7
+
+
+def test_statements_say_when_they_hold():
+    log = a_log([[0.5, 0.62], [0.38, 0.5]], 60, 40, np.random.default_rng(0), taste=0.05)
+    both, one = "These two statements hold only if a user's own clicks do not change", "This statement holds only if a user's own"
+    found = rankers.analyse(log)
+    assert found.means.winner == 0 and found.verdict.winner is None and sum(both in line for line in report.words(found)) == 1
+    early = rankers.analyse(a_log(CLOSE, 100, 2, np.random.default_rng(1)))
+    assert early.means.winner is None and one in " ".join(report.words(early))
+    pages = " ".join(report.words(rankers.analyse(log, unit="impression")))  # no page of a user waits for another one
+    assert both not in pages and one not in pages
+
+
+@pytest.mark.parametrize("unit", ["user", "impression"])
+def test_standings_and_means_by_portions_are_those_of_all_rows(monkeypatch, unit):
+    """What the report counts portion by portion, unit after unit, here from columns of all judgements in their order."""
+    log = a_log(CLOSE, 80, 20, np.random.default_rng(4), taste=0.1)
+    monkeypatch.setattr(analysis, "BLOCK", 37)
+    found = rankers.analyse(log, unit=unit)
+    told = log.won["click"] != 0.5
+    first, second = log.arms.reshape(-1, 2)[told].T
+    won, user = log.won["click"][told].astype(float), log.user[told]
+    raters = [f"u{k}" for k in range(80)]
+    starts = np.arange(len(won) + 1)
+    votes = Votes.of(list("abcd"), first=first, second=second, outcome=np.sign(won - 0.5).astype(int), starts=starts,
+                     rater=user, raters=raters)  # fmt: skip
+    by = "answer" if unit == "impression" else "rater"
+    plain = standings(votes, by=by, verdict=found.verdict)
+    assert found.standings.to_json(pairs=True) == plain.to_json(pairs=True)
+    if unit == "impression":
+        assert found.means is None
+        return
+    means = means_verdict(user, first, second, won, n_arms=4)
+    np.testing.assert_array_equal(found.means.evidence, means.evidence)
+    assert found.means.winner == means.winner
+    assert found.means.reached == (None if means.reached is None else int(np.flatnonzero(told)[means.reached - 1]) + 1)

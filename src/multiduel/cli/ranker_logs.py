@@ -16,9 +16,9 @@ from multiduel.inputs import BadInput, visible
 
 __all__ = ["app"]
 
-LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="Log of pages and clicks (JSONL).")]
+LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="Read this log of pages and clicks (JSONL).")]
 Bad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that cannot be used, and count them.")]
-Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Key file of the pseudonyms; LOG.key if not given.")]
+Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Use this key file for pseudonyms; default: LOG.key.")]
 
 
 @app.command()
@@ -27,19 +27,22 @@ def analyse(
     out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
     figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the evidence over time.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON.")] = None,
-    unit: Annotated[str, typer.Option(help="What counts once: user, session or impression (page).")] = "user",
+    unit: Annotated[str, typer.Option(help="Count a pair of rankers once per user, session or impression (page).")] = "user",
     ties: Annotated[
-        str | None, typer.Option(help="How ties count: half or drop. Default: half with --margin, else drop.")
+        str | None,
+        typer.Option(help="Count ties as half a win each (half) or not at all (drop). Default: half with --margin, else drop."),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Largest chance of a wrong verdict.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Accept at most this chance of a wrong verdict.")] = 0.05,
     margin: Annotated[float, typer.Option(help="Treat rankers this close as equally good, such as 0.05.")] = 0.0,
     metric: Annotated[
-        str, typer.Option(help="Metric that decides: click, or another metric of the log. Choose it before you look.")
+        str, typer.Option(help="Decide by this metric: click, or another one of the log. Choose it before you look.")
     ] = "click",
     where: Annotated[
         list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Read only pages with this value. Repeatable.")
     ] = None,
-    by: Annotated[str | None, typer.Option(metavar="FIELD", help="Add a verdict per value; they share the error.")] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="Add a verdict per value of this field; all verdicts share the error.")
+    ] = None,
     guard: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,7 +52,7 @@ def analyse(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Leave out clicks that came later after their page.")
+        float, typer.Option(metavar="SECONDS", help="Leave out clicks that come later than this after their page.")
     ] = math.inf,
     state: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep what was read, so that the next report reads only new lines.")
@@ -112,7 +115,7 @@ def _limit(name: str, value: str) -> float:
 @app.command()
 def forget(
     log: LogFile,
-    user: Annotated[str, typer.Argument(metavar="USER", help="The user's name, or the pseudonym in the log.")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="Remove this user: the name, or the pseudonym in the log.")],
     key: Key = None,
 ) -> None:
     """Remove a user's pages and clicks from a log. Delete state files and exports that were made of it yourself."""
@@ -134,10 +137,10 @@ def pseudonyms(log: LogFile, key: Key = None) -> None:
 @app.command()
 def replay(
     log: LogFile,
-    policy: Annotated[list[str], typer.Option(help="Policy to replay: see 'multiduel policies'. Repeatable.")],
-    slate_size: Annotated[int, typer.Option(min=2, help="Most rankers on one page.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the policy.")] = 0,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after so many rounds. Default: as many as pages.")] = None,
+    policy: Annotated[list[str], typer.Option(help="Replay this policy; 'multiduel policies' lists all. Repeatable.")],
+    slate_size: Annotated[int, typer.Option(min=2, help="Mix at most this many rankers on a page.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Draw the policy's random numbers from this seed.")] = 0,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after this many rounds. Default: as many as pages.")] = None,
     skip_bad: Bad = False,
 ) -> None:
     """Say what another policy would have shown, as far as the log goes (queue-based evaluation)."""
@@ -153,18 +156,18 @@ def import_(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A .csv or .jsonl of shown documents, an exported .parquet, or ubi_queries with --events."
+            metavar="FILE", help="Read a .csv or .jsonl of shown documents, an exported .parquet, or ubi_queries with --events."
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="LOG", help="New log to write.")],
-    events: Annotated[Path | None, typer.Option(metavar="FILE", help="OpenSearch UBI: the file of ubi_events.")] = None,
+    out: Annotated[Path, typer.Option(metavar="LOG", help="Write this new log.")],
+    events: Annotated[Path | None, typer.Option(metavar="FILE", help="Read these ubi_events (OpenSearch UBI).")] = None,
     action: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[=WEIGHT]", help="OpenSearch UBI: action that is a click. Repeatable. Default: click."),
+        typer.Option(metavar="NAME[=WEIGHT]", help="Count this UBI action as a click. Repeatable. Default: click."),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="OpenSearch UBI: action that is a metric of its own, such as purchase. Repeatable."),
+        typer.Option(metavar="NAME", help="Count this UBI action as a metric, such as purchase. Repeatable."),
     ] = None,
     hide: Annotated[
         bool, typer.Option("--pseudonyms/--no-pseudonyms", help="Write users and sessions as pseudonyms, or as given.")
@@ -205,7 +208,7 @@ def _weights(actions: list[str]) -> dict[str, float]:
 @app.command()
 def export(
     log: LogFile,
-    out: Annotated[Path, typer.Option(metavar="FILE.parquet", help="File to write, a row per page.")],
+    out: Annotated[Path, typer.Option(metavar="FILE.parquet", help="Write this file, a row per page.")],
     skip_bad: Bad = False,
 ) -> None:
     """Write a log as Parquet."""

@@ -1,4 +1,4 @@
-"""``multiduel rankers``: matrices from clicks, submatrices in order, live play, made-up data. Heavy imports wait."""
+"""``multiduel rankers matrix``, ``submatrix``, ``live``, ``generate``: rankers and simulated clicks. Heavy imports wait."""
 
 from __future__ import annotations
 
@@ -21,41 +21,47 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 Files = Annotated[
-    list[Path] | None, typer.Argument(metavar="FILE...", help="LETOR/svmlight files, gzip'd or not; none with --qrels.")
+    list[Path] | None,
+    typer.Argument(metavar="FILE...", help="Read these LETOR (svmlight) files, plain or gzip; leave out with --qrels."),
 ]
-Qrels = Annotated[Path | None, typer.Option(help="TREC judgements instead of files: the rankers are the runs alone.")]
+Qrels = Annotated[Path | None, typer.Option(help="Read TREC judgements instead of files; the rankers are the --run files.")]
 Clicks = Annotated[
-    str, typer.Option(help="perfect, navigational, informational, position-based, random, or a JSON file of tables.")
+    str,
+    typer.Option(
+        help="Simulate these users: perfect, navigational, informational, position-based, random, or a JSON file of tables."
+    ),
 ]
-Method = Annotated[str | None, typer.Option(help="How lists are mixed and clicks read: see docs/rankers.md.")]
+Method = Annotated[str | None, typer.Option(help="Mix lists and count clicks by this method; docs/rankers.md lists all.")]
 Ties = Annotated[
     str | None,
     typer.Option(
-        help="Pages that do not tell two rankers apart: half a win each, drop, or auto: half with two rankers, else drop."
+        help="Count a tie as half a win each (half), not at all (drop), or as half with two rankers on a page only (auto)."
     ),
 ]
-Depth = Annotated[int, typer.Option(min=1, help="Slots of a result page.")]
-Direction = Annotated[str, typer.Option(help="Features as rankers: descending, ascending or both.")]
-Runs = Annotated[list[Path] | None, typer.Option("--run", help="A TREC run file as one more ranker; may be repeated.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed; the same seed gives the same numbers.")]
+Depth = Annotated[int, typer.Option(min=1, help="Show this many documents on a result page.")]
+Direction = Annotated[str, typer.Option(help="Rank documents by each feature in this order: descending, ascending or both.")]
+Runs = Annotated[list[Path] | None, typer.Option("--run", help="Add the ranker of a TREC run file. Repeatable.")]
+Seed = Annotated[int, typer.Option(min=0, help="Draw random numbers from this seed; the same seed gives the same numbers.")]
 Threads = Annotated[
-    int | None, typer.Option(min=1, help="Number of threads; all cores by default. The results do not depend on it.")
+    int | None, typer.Option(min=1, help="Use this many threads; all cores by default. The results do not depend on it.")
 ]
 
 
 @app.callback()
 def rankers() -> None:
-    """Rankers as arms: learning-to-rank data and simulated clicks become duels."""
+    """Find the best of several rankers, from logs of clicks or from simulated users."""
 
 
 @app.command()
 def matrix(
     *,
     files: Files = None,
-    out: Annotated[Path, typer.Option(help="The matrix; beside it come OUT.errors.csv and OUT.json.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE.csv", help="Write the matrix here, and FILE.errors.csv and FILE.json beside it.")
+    ],
     clicks: Clicks = "informational",
     method: Method = None,
-    comparisons: Annotated[int, typer.Option(min=2, help="Users per pair of rankers.")] = 10_000,
+    comparisons: Annotated[int, typer.Option(min=2, help="Simulate this many users per pair of rankers.")] = 10_000,
     ties: Ties = None,
     depth: Depth = 10,
     direction: Direction = "descending",
@@ -64,7 +70,7 @@ def matrix(
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
-    """Estimate who beats whom. Stop it with Ctrl-C; the same command goes on where it was."""
+    """Estimate from simulated users which ranker beats which. Ctrl-C stops it; the same command continues."""
     import numpy as np
 
     from multiduel.rankers.matrix import estimate_matrix, remove_parts, written_beside
@@ -98,14 +104,19 @@ def matrix(
 
 @app.command()
 def submatrix(
-    file: Annotated[Path, typer.Argument(metavar="P.csv", help="A preference matrix.")],
-    out: Annotated[Path, typer.Option(help="The submatrix.")],
-    size: Annotated[int, typer.Option(min=1, help="Arms to keep.")] = 24,
+    file: Annotated[Path, typer.Argument(metavar="P.csv", help="Read this preference matrix.")],
+    out: Annotated[Path, typer.Option(metavar="FILE.csv", help="Write the submatrix here.")],
+    size: Annotated[int, typer.Option(min=1, help="Keep this many rankers.")] = 24,
     margin: Annotated[
-        str, typer.Option(help="Every kept arm beats the later ones by at least 1/2 + this; 'auto': as much as can be.")
+        str,
+        typer.Option(help="Require that each ranker beats those after it with at least 1/2 + this; auto: as much as possible."),
     ] = "0",
 ) -> None:
-    """Arms in a total order: by Copeland score, then Borda, then number; kept if all kept before beat it."""
+    """Choose rankers of a matrix that form a total order.
+
+    The command goes through the rankers by Copeland score, then Borda score, then number. It keeps a ranker if all rankers
+    kept before beat it.
+    """
     from multiduel.problems import read_csv, write_csv
     from multiduel.rankers.matrix import read_about
     from multiduel.rankers.submatrix import take, total_order
@@ -132,29 +143,31 @@ def submatrix(
 def live(
     *,
     files: Files = None,
-    matrix: Annotated[Path, typer.Option(help="P.csv that regret is counted by; its names pick the rankers.")],
+    matrix: Annotated[Path, typer.Option(metavar="P.csv", help="Measure regret by this matrix; its names choose the rankers.")],
     policy: Annotated[list[str], typer.Option(help=f"{POLICY} May be repeated.")],
-    slate_size: Annotated[int, typer.Option(min=2, help="Rankers in one list at most.")] = 2,
-    horizon: Annotated[int, typer.Option(min=1, help="Users.")] = 100_000,
-    runs: Annotated[int, typer.Option(min=1, help="Number of independent runs.")] = 10,
+    slate_size: Annotated[int, typer.Option(min=2, help="Mix at most this many rankers on a page.")] = 2,
+    horizon: Annotated[int, typer.Option(min=1, help="Simulate this many users.")] = 100_000,
+    runs: Annotated[int, typer.Option(min=1, help="Repeat this often, independently.")] = 10,
     benchmark: Annotated[
-        str, typer.Option(help="What regret is measured against: condorcet, copeland, borda or utility.")
+        str, typer.Option(help="Measure regret against this winner: condorcet, copeland, borda or utility.")
     ] = "condorcet",
-    clicks: Annotated[str | None, typer.Option(help="Users; those of the matrix if not given.")] = None,
+    clicks: Annotated[str | None, typer.Option(help="Simulate these users; default: those of the matrix.")] = None,
     method: Method = None,
     ties: Ties = None,
-    depth: Annotated[int | None, typer.Option(min=1, help="Slots of a page; those of the matrix if not given.")] = None,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="Show this many documents on a page; default: as for the matrix.")
+    ] = None,
     direction: Direction = "descending",
     run: Runs = None,
     qrels: Qrels = None,
     seed: Seed = 0,
     threads: Threads = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="The numbers.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON.")] = None,
 ) -> None:
-    """Play policies against users instead of a matrix: each round one query, one multileaved list, its clicks.
+    """Simulate policies against clicking users instead of a matrix.
 
-    Users, method and page are those that the matrix was made with, which P.json beside it tells; others are refused. Ties may
-    be told otherwise: who wins is the same.
+    Each round takes one query, mixes one page and simulates its clicks. Users, method and depth must be those of the matrix;
+    P.json beside it names them. Ties may differ, because they do not change which ranker wins.
     """
     from multiduel.display.regret_tables import regret_table
     from multiduel.display.tables import rich_table
@@ -197,14 +210,16 @@ def live(
 
 @app.command()
 def generate(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A .svm file, or .svm.gz.")],
-    queries: Annotated[int, typer.Option(min=1)] = 100,
-    documents: Annotated[int, typer.Option(min=1, help="Per query, on average.")] = 30,
-    features: Annotated[int, typer.Option(min=1, help="Feature 1 is the best ranker, the last the worst.")] = 12,
-    grades: Annotated[int, typer.Option(min=2)] = 5,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Write this .svm or .svm.gz file.")],
+    queries: Annotated[int, typer.Option(min=1, help="Make this many queries.")] = 100,
+    documents: Annotated[int, typer.Option(min=1, help="Make this many documents per query on average.")] = 30,
+    features: Annotated[
+        int, typer.Option(min=1, help="Make this many features; the first is the best ranker, the last the worst.")
+    ] = 12,
+    grades: Annotated[int, typer.Option(min=2, help="Grade relevance in this many steps.")] = 5,
     seed: Seed = 0,
 ) -> None:
-    """Make up learning-to-rank data, to try all of this without a download."""
+    """Generate learning-to-rank data, to try the other commands without a download."""
     from multiduel.rankers.corpus import generate as make
     from multiduel.rankers.corpus import write_letor
 

@@ -91,6 +91,69 @@ def log_mean(money: Floats, weights: Floats) -> float:
     return largest + math.log(total)
 
 
+class MeansCourse:
+    """Bets on means, portion by portion of the judgements.
+
+    Parameters
+    ----------
+    units
+        How many raters there may be, numbered from 0.
+    n_arms
+        How many options there are.
+    alpha
+        As for ``means_verdict``.
+
+    Examples
+    --------
+    >>> course = MeansCourse(30, 2)
+    >>> for unit in range(30):
+    ...     course.add([unit] * 2, [0] * 2, [1] * 2, [1.0] * 2, [unit] * 2)
+    >>> found = course.verdict()
+    >>> found.winner, found.reached
+    (0, 12)
+    """
+
+    def __init__(self, units: int, n_arms: int, *, alpha: float = 0.05) -> None:
+        self.n_arms = K = whole("n_arms", n_arms, 2, of="means_verdict")
+        self.claim = needed(K, share("alpha", alpha, of="means_verdict")).winner
+        cells = units, K * (K - 1) // 2
+        if math.prod(cells) > MOST_CELLS:
+            raise BadInput(f"'means_verdict' takes at most {MOST_CELLS:,} units times pairs. Got {math.prod(cells):,}.")
+        money, peak = np.zeros((K, K, LEVELS, len(SHARES))), np.zeros((K, K))
+        self.means = Means(SHARES, WEIGHTS, np.zeros(cells, np.int32), np.zeros(cells, np.float32), money, peak)
+        self.won_at = np.full(K, -1, np.int64)
+
+    def add(self, unit: Any, first: Any, second: Any, won: Any, at: Any) -> None:
+        """Count judgements in their order.
+
+        Parameters
+        ----------
+        unit, first, second, won
+            As for ``means_verdict``.
+        at
+            The answer that each belongs to, from 0.
+        """
+        columns = _checked(unit, first, second, won, self.n_arms)
+        if int(columns[0].max(initial=-1)) >= len(self.means.count):
+            raise BadInput(f"'unit' must be below {len(self.means.count):,}. Got {int(columns[0].max()):,}.")
+        answers = np.ascontiguousarray(at, np.int64)
+        if answers.shape != columns[0].shape:
+            raise BadInput(f"'at' must have {len(columns[0]):,} numbers, as the other columns have. Got {shortened(at)}.")
+        run(bet_on_means, self.means, *columns, answers, self.claim, self.won_at)
+
+    def verdict(self) -> MeansVerdict:
+        """Say what is settled by now.
+
+        Returns
+        -------
+        MeansVerdict
+            The winner that was found first, if there is one: it stands.
+        """
+        found = sorted((int(when), arm) for arm, when in enumerate(self.won_at) if when >= 0)
+        winner, reached = (found[0][1], found[0][0] + 1) if found else (None, None)
+        return MeansVerdict(winner, reached, self.means.peak, self.claim)
+
+
 class MeansVerdict(NamedTuple):
     """Which option has the evidence, and since which answer."""
 
@@ -127,7 +190,14 @@ def means_verdict(unit: Any, first: Any, second: Any, won: Any, *, n_arms: int, 
     0
     """
     K = whole("n_arms", n_arms, 2, of="means_verdict")
-    claim = needed(K, share("alpha", alpha, of="means_verdict")).winner
+    columns = _checked(unit, first, second, won, K)
+    course = MeansCourse(int(columns[0].max(initial=-1)) + 1, K, alpha=alpha)
+    course.add(*columns, np.arange(len(columns[0])))
+    return course.verdict()
+
+
+def _checked(unit: Any, first: Any, second: Any, won: Any, K: int) -> tuple[Any, Any, Any, Any]:
+    """The columns as compiled code takes them, which checks nothing."""
     try:
         columns = [np.ascontiguousarray(column, np.int64) for column in (unit, first, second)]
         part = np.ascontiguousarray(won, np.float64)
@@ -142,13 +212,4 @@ def means_verdict(unit: Any, first: Any, second: Any, won: Any, *, n_arms: int, 
             "'means_verdict' takes columns of one length: units from 0, two different options, parts from 0 to 1. "
             f"Got {shortened(unit)}, {shortened(first)}, {shortened(second)} and {shortened(won)}."
         )
-    units, pairs = int(columns[0].max(initial=-1)) + 1, K * (K - 1) // 2
-    if units * pairs > MOST_CELLS:
-        raise BadInput(f"'means_verdict' takes at most {MOST_CELLS:,} units times pairs. Got {units * pairs:,}.")
-    money, peak = np.zeros((K, K, LEVELS, len(SHARES))), np.zeros((K, K))
-    means = Means(SHARES, WEIGHTS, np.zeros((units, pairs), np.int32), np.zeros((units, pairs), np.float32), money, peak)
-    won_at = np.full(K, -1, np.int64)
-    run(bet_on_means, means, *columns, part, np.arange(len(part)), claim, won_at)
-    found = sorted((int(when), arm) for arm, when in enumerate(won_at) if when >= 0)
-    winner, reached = (found[0][1], found[0][0] + 1) if found else (None, None)
-    return MeansVerdict(winner, reached, peak, claim)
+    return columns[0], columns[1], columns[2], part

@@ -2,7 +2,7 @@
 
 Pages of one user hang together, so that by default a pair of rankers counts once per user: the first page that judged it (and,
 where ties are dropped, the first that told the two apart). What is said then holds for people like these users;
-``unit="impression"`` counts every page, and speaks of these users in this mix. Fractions of a win are counted in parts
+``unit="impression"`` counts every page, and speaks of these users only. Fractions of a win are counted in parts
 (``matrix.in_parts``).
 
 A tie says nothing of who is better, so that without a margin ties are dropped. With a margin they say that the two are alike, and
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ import numpy as np
 from multiduel.arrays import Floats, Ints
 from multiduel.inference import Forecast, Lasting, Standings, Stood, Tally, Verdict, Votes, forecast, standings
 from multiduel.inference.forecast import SHOWINGS
-from multiduel.inference.unit_means import MOST_CELLS, MeansVerdict, means_verdict
+from multiduel.inference.unit_means import MOST_CELLS, MeansCourse, MeansVerdict
 from multiduel.inference.words import listed
 from multiduel.inputs import BadInput, choice
 from multiduel.kernels.compiler.dispatch import entry
@@ -38,6 +38,7 @@ UNITS = ("user", "session", "impression")
 MOMENTS = 150  # points of the figure
 FEWEST = 100  # pages between two of them at least
 BLOCK = 20_000  # pages whose judgements are collected at once
+ROW_KINDS = (np.int64, np.int64, np.float64, np.int64)  # first, second, the first's part, page
 
 
 class Moment(NamedTuple):
@@ -93,7 +94,7 @@ class Analysis:
     moments: tuple[Moment, ...]
     settled: Settled | None
     faults: Faults
-    rows: Callable[[], Rows] = field(repr=False)  # every judgement of every page, made when it is needed
+    rows: EveryRow = field(repr=False)  # every judgement of every page, made when they are needed
     where: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -186,20 +187,26 @@ class Analysis:
 
         The intervals are approximate, for many users (asymptotic); the verdict is exact and is taken over.
         """
-        rows = self.rows()
-        if self.slate_size < 2 or not len(rows.first):
+        if self.slate_size < 2:
             return None
+        votes = self.rows.votes(self.names)
         by = "answer" if self.unit == "impression" else "rater"
-        return standings(rows.votes(self.names), by=by, alpha=self.alpha, verdict=self.verdict)
+        return standings(votes, by=by, alpha=self.alpha, verdict=self.verdict) if votes.answers else None
 
     @cached_property
     def means(self) -> MeansVerdict | None:
-        """What the means of users' first 2, 4, 8, ... judgements settle (``inference.unit_means``); None if it does not apply."""
-        rows = self.rows()
-        pairs = len(self.names) * (len(self.names) - 1) // 2
-        if self.unit == "impression" or self.margin > 0.0 or self.users * pairs > MOST_CELLS or not len(rows.first):
+        """What the means of users' first 2, 4, 8, ... judgements settle (``inference.unit_means``); None if it does not apply.
+
+        ``reached`` counts pages.
+        """
+        K = len(self.names)
+        if self.unit == "impression" or self.margin > 0.0 or self.rows.n_units * (K * (K - 1) // 2) > MOST_CELLS:
             return None
-        return means_verdict(rows.unit, rows.first, rows.second, rows.won, n_arms=len(self.names), alpha=self.alpha)
+        course, judged = MeansCourse(self.rows.n_units, K, alpha=self.alpha), False
+        for part in self.rows.portions():
+            course.add(part.unit, part.first, part.second, part.won, part.page)
+            judged = judged or len(part.first) > 0
+        return course.verdict() if judged else None
 
     @property
     def judgements(self) -> Floats:
@@ -211,10 +218,6 @@ class Analysis:
         """P[i, j], ties half unless they are dropped; 1/2 for pairs that were never judged."""
         n = self.judgements
         return np.divide(self.above + 0.5 * self.level, n, out=np.full(n.shape, 0.5), where=n > 0)
-
-    def _page_of(self, row: int | None) -> int | None:
-        """The number of pages after which a judgement, counted from 1, was there."""
-        return None if row is None else int(self.rows().page[row - 1]) + 1
 
     def to_json(self) -> dict[str, Any]:
         """Write the analysis as plain JSON."""
@@ -254,7 +257,7 @@ class Analysis:
             "by_means_of_users": self.means
             and {
                 "winner": self.means.winner,
-                "pages": self._page_of(self.means.reached),
+                "pages": self.means.reached,
                 "evidence": self.means.evidence.tolist(),
             },
             "still_needed": more and {"too_early": more.too_early, "low": _plain(more.low), "high": _plain(more.high)},
@@ -271,14 +274,42 @@ class Rows(NamedTuple):
     page: Ints  # number among the pages that were chosen, from 0
     unit: Ints
 
+
+class EveryRow(NamedTuple):
+    """Every judgement of the chosen pages, a portion at a time: all at once would take more memory than the log's columns."""
+
+    pairs: Pairs
+    chosen: Ints
+    n_units: int
+    n_arms: int
+    drop: bool
+
+    def portions(self, *, by_unit: bool = False) -> Iterator[Rows]:
+        """The judgements in the order of their pages, or unit after unit. A portion holds until the next one."""
+        counts = _Counts(self.pairs, self.n_arms, self.drop, first_only=False)
+        units = self.pairs.units
+        pages = self.chosen[np.argsort(units[self.chosen], kind="stable")] if by_unit else self.chosen
+        for start in range(0, len(pages), BLOCK):
+            first, second, won, at = counts.rows(pages[start : start + BLOCK])
+            at = at + start
+            yield Rows(first, second, won, at, units[pages[at]])
+
     def votes(self, names: tuple[str, ...]) -> Votes:
-        """The same as votes: a page is an answer, a unit a rater."""
-        starts = np.unique(self.page, return_index=True)[1]
-        edges = np.append(starts, len(self.page))
-        known, rater = np.unique(self.unit[starts], return_inverse=True)
-        outcome = np.sign(self.won - 0.5).astype(np.int8)
-        raters = tuple(map(str, known.tolist()))
-        return Votes.of(names, first=self.first, second=self.second, outcome=outcome, starts=edges, rater=rater, raters=raters)
+        """The same as votes, unit after unit: a page is an answer, a unit a rater without a name."""
+        first, second, outcome, sizes, unit = (Growing(kind) for kind in (np.int32, np.int32, np.int8, np.int64, np.int32))
+        for part in self.portions(by_unit=True):
+            begins = np.flatnonzero(np.diff(part.page, prepend=-1))
+            first.add(part.first)
+            second.add(part.second)
+            outcome.add(np.sign(part.won - 0.5))
+            sizes.add(np.diff(begins, append=len(part.page)))
+            unit.add(part.unit[begins])
+        starts = np.concatenate(([0], np.cumsum(sizes.take())))
+        rater = unit.take()
+        if len(rater):
+            rater = np.cumsum(np.diff(rater, prepend=rater[0]) > 0, dtype=np.int32)
+        columns = first.take(), second.take(), outcome.take(), starts
+        return Votes(names, *columns, rater=rater)  # the log's reader has checked them; Votes.of would copy every column
 
 
 def _plain(value: float) -> float | None:
@@ -305,7 +336,7 @@ def analyse(
     log
         The log, its file, or what ``read_judgements`` made of it.
     unit
-        What counts as one piece of evidence: "user", "session", or "impression" (every page, for these users in this mix).
+        What counts as one piece of evidence: "user", "session", or "impression" (every page; holds for these users only).
     metric
         What is counted: clicks, or another metric of the log. Name it before you look: the error is that of one metric.
     where
@@ -359,7 +390,9 @@ def _analysed(
     K = len(found.rankers)
     units, n_units, _ = found.units(unit)
     chosen = np.flatnonzero(mask)
-    counts = _Counts(found, units, n_units, metric, ties == "drop", first_only=unit != "impression")
+    pairs = Pairs(found.arm_start, found.arms, found.pair_start, found.won[metric], units, np.zeros((1, 1), np.uint8))
+    seen = np.zeros((n_units, (K * (K - 1) // 2 + 7) // 8), np.uint8) if unit != "impression" else pairs.seen
+    counts = _Counts(pairs._replace(seen=seen), K, ties == "drop", first_only=unit != "impression")
     course = Lasting(K, alpha=alpha, margin=margin)
     moments: list[Moment] = []
     here = units[chosen]
@@ -408,20 +441,9 @@ def _analysed(
         moments=tuple(moments),
         settled=settled,
         faults=found.faults,
-        rows=lambda: _every_row(found, chosen, units, n_units, metric, ties == "drop"),
+        rows=EveryRow(pairs, chosen, n_units, K, ties == "drop"),
         where=where,
     )
-
-
-def _every_row(found: Judgements, chosen: Any, units: Any, n_units: int, metric: str, drop: bool) -> Rows:
-    counts = _Counts(found, units, n_units, metric, drop, first_only=False)
-    columns = [Growing(kind) for kind in (np.int32, np.int32, np.float32, np.int32)]
-    for start in range(0, len(chosen), BLOCK):
-        *parts, at = counts.rows(chosen[start : start + BLOCK])
-        for column, part in zip(columns, (*parts, at + start), strict=True):
-            column.add(part)
-    first, second, won, page = (column.take() for column in columns)
-    return Rows(first, second, won, page, units[chosen].astype(np.int32)[page])
 
 
 class Pairs(NamedTuple):
@@ -438,19 +460,16 @@ class Pairs(NamedTuple):
 class _Counts:
     """The judgements that count, portion by portion of the pages."""
 
-    def __init__(self, found: Judgements, units: Any, n_units: int, metric: str, drop: bool, *, first_only: bool) -> None:
-        K = len(found.rankers)
-        bits = np.zeros((n_units if first_only else 1, (K * (K - 1) // 2 + 7) // 8), np.uint8)
-        self.pairs = Pairs(found.arm_start, found.arms, found.pair_start, found.won[metric], units, bits)
-        self.drop, self.first_only = drop, first_only
-        self.together = np.zeros((K, K), np.int64)
-        self._rows: list[Any] = [np.zeros(0)] * 4
+    def __init__(self, pairs: Pairs, n_arms: int, drop: bool, *, first_only: bool) -> None:
+        self.pairs, self.drop, self.first_only = pairs, drop, first_only
+        self.together = np.zeros((n_arms, n_arms), np.int64)
+        self._rows = [np.zeros(0, kind) for kind in ROW_KINDS]
 
     def rows(self, pages: Ints) -> list[Any]:
         """First, second, the first's part, and which of these pages, of every judgement that counts."""
         most = int((self.pairs.pair_start[pages + 1] - self.pairs.pair_start[pages]).sum())
         if most > len(self._rows[0]):
-            self._rows = [np.zeros(most, kind) for kind in (np.int64, np.int64, np.float64, np.int64)]
+            self._rows = [np.zeros(most, kind) for kind in ROW_KINDS]
         args = (self.pairs, pages, self.drop, self.first_only, self.together, *self._rows)
         run = entry(collect_rows, self.pairs, "judgements of a log")
         run.prepare(*args)

@@ -39,6 +39,7 @@ MOST_OUTCOMES = 2_000_000  # numbers in a table of outcomes
 IMPRESSION_LINE, CLICK_LINE = b'{"kind":"impression"', b'{"kind":"click"'
 NOBODY = -1
 COLUMNS = ("time", "user", "session", "method", "drop", "clicks", "offset")
+KEPT = np.dtype([("page", np.int32), ("slot", np.int32), ("weight", np.float64), ("metric", np.int16)])  # a click
 
 Name = Annotated[str, Meta(min_length=1)]
 Time = Annotated[float, Meta(gt=-MOST_TIME, lt=MOST_TIME)]
@@ -149,7 +150,7 @@ class Judgements:
     arms: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # i4[seats]
     won: dict[str, Any] = field(default_factory=dict)  # by metric, f4[pairs]
     faults: Faults = field(default_factory=Faults)
-    kept: Any = None  # f8[clicks, 4]: page, slot, weight, metric; only for a log that will be read on
+    kept: Any = field(default_factory=lambda: np.zeros(0, KEPT))  # clicks; only for a log that will be read on
 
     @property
     def pages(self) -> int:
@@ -268,8 +269,12 @@ def read_judgements(
         raise BadInput(f"'timeout' must be a number of seconds above 0. Got {shortened(timeout)}.")
     with _no_garbage_collection():
         if state is None:
-            return _Reader(log, skip, float(timeout)).read(Judgements(), 0)
-        return _with_state(log, skip, float(timeout), state)
+            found = _Reader(log, skip, float(timeout)).read(Judgements(), 0)
+        else:
+            found = _with_state(log, skip, float(timeout), state)
+    nothing = Judgements()
+    found.hashes, found.ids, found.kept = nothing.hashes, nothing.ids, nothing.kept  # for reading on, which is done
+    return found
 
 
 def _with_state(log: Log, skip: bool, timeout: float, state: str | os.PathLike[str]) -> Judgements:
@@ -322,7 +327,7 @@ class _Reader:
 
     def __init__(self, log: Log, skip: bool, timeout: float, keep: bool = False) -> None:
         self.log, self.skip, self.timeout, self.keep = log, skip, timeout, keep
-        self.kept = Growing(np.float64)  # four numbers a click
+        self.kept = Growing(KEPT)
         self.kinds: dict[tuple[Any, ...], Kind] = {}
         self.count = dict.fromkeys(Faults._fields, 0)
         self.documents: list[Document] = []
@@ -339,9 +344,12 @@ class _Reader:
         self.claimed = np.zeros(len(self.clicks.page), np.bool_)
         self.found, self.parts = found, _Parts(found, self.keep)
         self._pages(start, self.end)
+        others = ~self.claimed
+        self.clicks = Clicks(*(column[others] for column in self.clicks))  # the rest is judged: it frees memory for what follows
+        self.claimed = np.zeros(len(self.clicks.page), np.bool_)
         self.parts.join(found, self.metrics.names)
         if self.keep:
-            found.kept = _appended(found.kept, self.kept.take().reshape(-1, 4))
+            found.kept = _appended(found.kept, self.kept.take())
         if old:
             self._judge_again(old)
             self.count = {name: number + self.count[name] for name, number in before._asdict().items()}
@@ -543,7 +551,10 @@ class _Reader:
             self.count["weights"] += int(whole.sum())
             weight = np.where(whole, 1.0, weight)
         if self.keep:
-            self.kept.add(np.column_stack([page + self.parts.pages, slot_of, weight, metric]).ravel())
+            clicked = np.empty(len(page), KEPT)
+            for name, column in zip(KEPT.names or (), (page + self.parts.pages, slot_of, weight, metric), strict=True):
+                clicked[name] = column
+            self.kept.add(clicked)
         weights = {0: np.zeros(starts[-1])} | {int(one): np.zeros(starts[-1]) for one in np.unique(metric)}
         for one, column in weights.items():
             mine = metric == one
@@ -573,10 +584,12 @@ class _Reader:
         pages = np.flatnonzero(np.isin(found.hashes[:old], wanted))
         if not len(pages):
             return
-        lines = found.ids.split(b"\n")
-        names = {page: line_id(lines[page]) for page in pages.tolist()}
-        del lines
-        mine = np.isin(found.kept[:, 0], pages)
+        ends = np.flatnonzero(np.frombuffer(found.ids, np.uint8) == ord("\n"))  # a list of a million ids would be large
+        begins = np.where(pages > 0, ends[pages - 1] + 1, 0)
+        spans = zip(pages.tolist(), begins.tolist(), ends[pages].tolist(), strict=True)
+        names = {page: line_id(found.ids[begin:end]) for page, begin, end in spans}
+        del ends
+        mine = np.isin(found.kept["page"], pages)
         before, found.kept = found.kept[mine], found.kept[~mine]
         scratch, again = Judgements(rankers=found.rankers), list[ShownLine]()
         documents, columns = dict(zip(self.documents, range(len(self.documents)), strict=True)), []
@@ -589,15 +602,17 @@ class _Reader:
             if arms != found.arms[found.arm_start[page] : found.arm_start[page + 1]].tolist():
                 raise _Stale
             again.append(shown)
-            for _, slot, weight, metric in before[before[:, 0] == page].tolist():
-                name = shown.page.documents[int(slot)]
-                columns.append((hash(id), documents.setdefault(name, len(documents)), weight, shown.time, int(metric)))
+            for _, slot, weight, metric in before[before["page"] == page].tolist():
+                if slot >= len(shown.page.documents):
+                    raise _Stale
+                name = shown.page.documents[slot]
+                columns.append((hash(id), documents.setdefault(name, len(documents)), weight, shown.time, metric))
         new = [column[~self.claimed] for column in self.clicks]
         self.documents = list(documents)
         old_columns = list(zip(*columns, strict=True)) if columns else [()] * 5
         joined = [np.concatenate([np.array(one, two.dtype), two]) for one, two in zip(old_columns, new, strict=True)]
         order = np.argsort(joined[0], kind="stable")
-        self.clicks, self.kept = Clicks(*(column[order] for column in joined)), Growing(np.float64)
+        self.clicks, self.kept = Clicks(*(column[order] for column in joined)), Growing(KEPT)
         self.claimed = np.zeros(len(order), np.bool_)
         self.parts = _Parts(scratch, False)
         portion = self._checked([0] * len(again), pages, again)
@@ -605,8 +620,8 @@ class _Reader:
             raise _Stale
         self._judge(portion)
         self.parts.join(scratch, self.metrics.names)
-        kept = self.kept.take().reshape(-1, 4).copy()
-        kept[:, 0] = pages[kept[:, 0].astype(np.int64)]
+        kept = self.kept.take().copy()
+        kept["page"] = pages[kept["page"]]
         found.kept = np.concatenate([found.kept, kept])
         found.clicks[pages] = scratch.clicks
         rows = found.pair_start
@@ -754,7 +769,7 @@ class Growing:
         self._kind, self._numbers = np.dtype(kind), array("B")
 
     def add(self, values: Any) -> None:
-        self._numbers.frombytes(np.ascontiguousarray(values, self._kind).data.cast("B") if len(values) else b"")
+        self._numbers.frombytes(np.ascontiguousarray(values, self._kind).view(np.uint8).data if len(values) else b"")
 
     def array(self) -> Any:
         """What there is, as it lies there; afterwards nothing can be added."""
@@ -767,7 +782,7 @@ class Growing:
 
 
 def _appended(before: Any, more: Any) -> Any:
-    return more if before is None or not len(before) else np.concatenate([before, more])
+    return more if not len(before) else np.concatenate([before, more])
 
 
 class _Parts:
@@ -834,7 +849,7 @@ class _Parts:
         for name, column in self.columns.items():
             setattr(found, name, _appended(getattr(found, name), column.take()))
         found.hashes = _appended(found.hashes, self.hashes.take())
-        found.ids = found.ids + bytes(self.ids)
+        found.ids, self.ids = found.ids + self.ids if found.ids else bytes(self.ids), bytearray()
         sizes = np.cumsum(np.concatenate((found.arm_start[-1:], self.sizes.take())))
         found.arm_start = sizes if len(found.arm_start) == 1 else np.concatenate((found.arm_start, sizes[1:]))
         found.arms = _appended(found.arms, self.arms.take())

@@ -8,17 +8,18 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
 import zipfile
 from typing import Any
 
 import numpy as np
 
-from multiduel.files import file_name, write_whole
-from multiduel.rankers.judgements import NOBODY, Codes, Judgements, line_id
+from multiduel.files import file_name, whole_file
+from multiduel.rankers.judgements import KEPT, NOBODY, Codes, Judgements, line_id
 from multiduel.rankers.log import Faults, Log
 
-FORMAT = "multiduel-log-state-1"
+FORMAT = "multiduel-log-state-2"
 EDGE = 4096  # bytes at the beginning and the end of what was read, by which the log is known again
 COLUMNS = {
     "time": np.float64,
@@ -50,9 +51,8 @@ def save_state(path: str | os.PathLike[str], log: Log, about: dict[str, Any], fo
     arrays |= {f"won {k}": column for k, column in enumerate(found.won.values())}
     arrays |= {"arm_start": found.arm_start, "arms": found.arms, "kept": found.kept}
     arrays |= {"ids": np.frombuffer(found.ids, np.uint8), "head": np.frombuffer(json.dumps(head).encode(), np.uint8)}
-    content = io.BytesIO()
-    np.savez(content, allow_pickle=False, **arrays)
-    write_whole(path, content.getvalue())
+    with whole_file(path) as draft, open(draft, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def load_state(path: str | os.PathLike[str], log: Log, about: dict[str, Any]) -> tuple[Judgements, int] | None:
@@ -102,10 +102,12 @@ def _checked(head: dict[str, Any], arrays: Any) -> Judgements:
         and _within(found.clicks, 0, 2**31 - 1)
         and all(len(codes) == N and _within(codes, NOBODY, len(texts)) for codes, texts in found.fields.values())
         and bool(np.isfinite(found.time).all())
-        and found.kept.ndim == 2
-        and found.kept.shape[1] == 4
-        and found.kept.dtype == np.float64
-        and bool(np.isfinite(found.kept).all())
+        and found.kept.ndim == 1
+        and found.kept.dtype == KEPT
+        and _within(found.kept["page"], 0, N)
+        and _within(found.kept["slot"], 0, math.inf)
+        and _within(found.kept["metric"], 0, len(found.won))
+        and bool(np.isfinite(found.kept["weight"]).all())
     )
     if not good or not all(len(won) == found.pair_start[-1] and _within(won, 0.0, 1.0001) for won in found.won.values()):
         raise ValueError

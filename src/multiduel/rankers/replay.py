@@ -29,8 +29,8 @@ from multiduel.rankers.judgements import read_judgements
 from multiduel.rankers.log import CLICK, Log
 
 LIMITS = (
-    "The replay holds for users who do not change over time; pages are mixed as they were logged; it ends where the log has no "
-    "more pages of the rankers that the policy asks for."
+    "The replay holds for users who do not change over time. Pages are mixed as they were logged. The replay ends where the log "
+    "has no more pages of exactly the rankers that the policy asks for."
 )
 
 
@@ -55,6 +55,7 @@ class Replay:
     rounds: int  # pages that the policy would have shown, as far as the log goes
     alone: int  # of them rounds in which it showed one ranker, and nothing was to be learnt
     ended: tuple[str, ...]  # the rankers that it asked for when the log had no more pages of them; empty if it did not end so
+    used: int  # pages of exactly these rankers that the log had
     shown: Any  # f8[K]  share of seats per ranker
     clicks: float  # per page that was compared
     logged_clicks: float  # per page of the log
@@ -67,12 +68,19 @@ class Replay:
     def words(self) -> list[str]:
         """Describe the replay in lines of text."""
         shares = ", ".join(f"{self.names[arm]} {self.shown[arm]:.0%}" for arm in np.argsort(-self.shown) if self.shown[arm] > 0)
-        end = f"Then it asked for {' + '.join(self.ended)}, of which no page is left." if self.ended else "Then it was stopped."
-        return [
-            f"{self.policy.spec.name}: {self.rounds:,} rounds could be followed through {self.logged:,} pages. {end}",
+        end = "Then it was stopped."
+        if self.ended:
+            pages = f"all {self.used:,} pages" if self.used else "no page"
+            left = f"{pages} of exactly these rankers {'were used' if self.used else 'is in the log'}"
+            end = f"{'Then it' if self.rounds else 'It'} asked for {' + '.join(self.ended)}: {left}."
+        found = [
             f"It would have shown {shares}.",
             f"Clicks per compared page: {self.clicks:.3f}; in the log {self.logged_clicks:.3f}.",
             f"It bets on '{self.names[self.policy.recommend()]}'. {self.verdict}",
+        ]
+        return [
+            f"{self.policy.spec.name}: {self.rounds:,} rounds could be followed through {self.logged:,} pages. {end}",
+            *(found if self.rounds else ()),
             f"Queue-based evaluation (Mandel et al. 2016). {LIMITS}",
         ]
 
@@ -99,15 +107,17 @@ def replay(
     arms_of, starts = found.arms.tolist(), found.arm_start.tolist()
     for page in range(logged):
         queues[frozenset(arms_of[starts[page] : starts[page + 1]])].append(page)
+    sizes = {those: len(queue) for those, queue in queues.items()}
     rows, won = found.pair_start, found.won[CLICK]
     player = make(policy, n_arms=K, slate_size=slate_size, seed=seed, **params)
-    seats, played, alone, told_clicks = np.zeros(K), 0, 0, 0
+    seats, played, alone, told_clicks, used = np.zeros(K), 0, 0, 0, 0
     ended: tuple[str, ...] = ()
     while played < (logged if rounds is None else rounds):
         slate = player.ask()
         if len(slate.arms) > 1:
             queue = queues.get(frozenset(slate.arms))
             if not queue:
+                used = sizes.get(frozenset(slate.arms), 0)
                 ended = tuple(found.rankers.names[arm] for arm in slate.arms)
                 break
             page = queue.popleft()
@@ -128,6 +138,7 @@ def replay(
         rounds=played,
         alone=alone,
         ended=ended,
+        used=used,
         shown=seats / max(1, played),
         clicks=told_clicks / max(1, played - alone),
         logged_clicks=all_clicks / max(1, logged),

@@ -37,10 +37,13 @@ WHAT = {
 
 def words(analysis: Analysis) -> list[str]:
     """What the log says, as sentences, the answer first: for the terminal and the page."""
-    lines = [headline(analysis), doubt(analysis), settled_words(analysis), order_words(analysis), means_words(analysis)]
+    more = [line for line in (order_words(analysis), means_words(analysis)) if line]
+    lines = [headline(analysis), doubt(analysis), settled_words(analysis), *more]
+    if more and analysis.unit != "impression":
+        lines.append(condition_words(analysis, len(more)))
     lines.append(pages_words(analysis))
     if analysis.unknown and analysis.unit != "impression":
-        lines.append(f"{analysis.unknown:,} pages were of nobody known; each counts as a user of its own.")
+        lines.append(f"{analysis.unknown:,} pages do not name a user; each counts as a user of its own.")
     if len(analysis.methods) > 1:
         many = ", ".join(f"{name} ({pages:,} pages)" for name, pages in analysis.methods.items())
         lines.append(
@@ -66,7 +69,7 @@ def headline(analysis: Analysis) -> str:
     """Which ranker wins, as one sentence."""
     found, sure = analysis.verdict, f"({percent(1.0 - analysis.alpha)})"
     name = [f"'{text}'" for text in found.names]
-    whom = "for these users, in this mix" if analysis.unit == "impression" else "for users like these"
+    whom = "for these users" if analysis.unit == "impression" else "for users like these"
     units = UNITS[analysis.unit]
     if analysis.not_compared and found.kind != "winner":
         return analysis.not_compared
@@ -128,12 +131,17 @@ def means_words(analysis: Analysis) -> str:
     found = analysis.means
     if found is None or found.winner is None or found.winner == analysis.verdict.winner:
         return ""
-    name, condition = f"'{analysis.names[found.winner]}'", "if what a user is shown does not depend on his or her own clicks"
-    said = f"Counting up to 64 judgements of a {analysis.unit} (exact, {condition})"
+    name = f"'{analysis.names[found.winner]}'"
+    said = f"Counting up to 64 judgements of a {analysis.unit} (exact)"
     if analysis.verdict.winner is None and analysis.verdict.kind != "cycle":
-        pages = analysis._page_of(found.reached)
-        return f"{said}: {name} is best ({percent(1.0 - analysis.alpha)}), since {pages:,} pages."
+        return f"{said}: {name} is best ({percent(1.0 - analysis.alpha)}), since {found.reached:,} pages."
     return f"{said}: {name} is best, which contradicts the verdict above: returning {UNITS[analysis.unit]} differ from others."
+
+
+def condition_words(analysis: Analysis, statements: int) -> str:
+    """When the statements that count several pages of a user hold. docs/rankers.md has their errors where they do not."""
+    what, unit = "This statement holds" if statements == 1 else "These two statements hold", analysis.unit
+    return f"{what} only if a {unit}'s own clicks do not change what the {unit} is shown; the verdict does not need this."
 
 
 def settled_words(analysis: Analysis) -> str:
