@@ -34,6 +34,7 @@ FUNCTIONS = {  # function, arguments by position, options
     "verdict of a tally": (md.verdict, (TALLY,), {"room": 5, "retired": (1,)}),
     "standings of counts": (md.standings, (ABOVE.tolist(),), {}),
     "standings of votes": (inference.standings, (VOTES,), {"position": True, "covariates": {"length": [1.0, -1.0, 0.5]}}),
+    "stand": (inference.stand, (inference.verdict(ABOVE.tolist()), 1), {}),
     "evidence": (inference.evidence, (ABOVE, LEVEL), {}),
     "pair_intervals": (inference.pair_intervals, (ABOVE, LEVEL), {"error": 0.05}),
     "Weighed.of": (inference.Weighed.of, (ABOVE, LEVEL), {}),

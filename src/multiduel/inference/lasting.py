@@ -27,7 +27,7 @@ from multiduel.inference.evidence import evidence, known_margin, run, stakes_of
 from multiduel.inference.tally import MOST_ARMS, Tally
 from multiduel.inference.verdict import Verdict, needed, verdict
 from multiduel.inference.words import listed, percent
-from multiduel.inputs import BadInput, share, shortened, whole
+from multiduel.inputs import BadInput, share, shortened, truth, whole
 from multiduel.kernels.evidence import Bets, log_mean_against, log_winnings
 
 NEVER = -1
@@ -281,16 +281,36 @@ def stand(now: Verdict, winner: int | None, cycle: Sequence[int] = (), cycle_is_
     cycle, cycle_is_certain
         The cycle that was reached.
 
+    Returns
+    -------
+    tuple
+        The verdict that stands, and the sentence; empty if nothing speaks against it.
+
+    Raises
+    ------
+    BadInput
+        If an option does not exist.
+
     Examples
     --------
     >>> stands, doubt = stand(verdict([[0, 20], [30, 0]], names=["tea", "coffee"]), 0)
     >>> stands.kind, doubt[:24]
     ('winner', 'Later answers cloud it: ')
     """
+    if not isinstance(now, Verdict):
+        raise BadInput(f"'now' of 'stand' must be a verdict. Got {shortened(now)}.")
+    last = len(now.names) - 1
+    winner = None if winner is None else whole("winner", winner, 0, last, of="stand")
+    if not isinstance(cycle, Sequence) or isinstance(cycle, str | bytes):
+        raise BadInput(f"'cycle' of 'stand' must be numbers of options. Got {shortened(cycle)}.")
+    cycle = tuple(whole("cycle", arm, 0, last, of="stand") for arm in cycle)
+    truth("cycle_is_certain", cycle_is_certain)
     if (winner is None and now.kind == "cycle") or (winner is not None and now.winner == winner):
         return now, ""
+    if winner is None and len(set(cycle)) < 3:
+        raise BadInput(f"'stand' needs the winner or the cycle that was reached. Got no winner and {len(set(cycle))} options.")
     out = now.present if winner is None else tuple(arm for arm in now.out if arm != winner)
-    kept: dict[str, Any] = {"kind": "cycle" if winner is None else "winner", "winner": winner, "cycle": tuple(cycle)}
+    kept: dict[str, Any] = {"kind": "cycle" if winner is None else "winner", "winner": winner, "cycle": cycle}
     still_in = tuple(arm for arm in now.present if arm not in out)
     stands = replace(now, out=out, still_in=still_in, cycle_is_certain=cycle_is_certain, **kept)
     return stands, doubt_of(stands, now, [] if now.winner is None else [now.winner])

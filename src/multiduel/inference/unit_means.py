@@ -110,7 +110,7 @@ class MeansCourse:
     ...     course.add([unit] * 2, [0] * 2, [1] * 2, [1.0] * 2, [unit] * 2)
     >>> found = course.verdict()
     >>> found.winner, found.reached
-    (0, 12)
+    (0, 10)
     """
 
     def __init__(self, units: int, n_arms: int, *, alpha: float = 0.05) -> None:
