@@ -82,7 +82,7 @@ class Model:
         self.lines: dict[str, tuple[Any, ModelTicket]] = {}
         self.now = datetime.min
         self.said: tuple[str, int | None] = ("open", None)  # the last verdict
-        self.revised = False  # since then the owner changed options, or whose votes count
+        self.revised = False  # since then the owner changed options, the margin, or whose votes count
 
     # ---- looking
 

@@ -204,7 +204,7 @@ def test_refused_in_one_sentence_before_anything_is_done(case, tmp_path, monkeyp
 def test_a_missing_matplotlib_is_said_before_simulating(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result = run("simulate", "uniform", *SMALL, "--plot", str(tmp_path / "a.png"))
-    assert result.exit_code == 2 and "multiduel[lab]" in result.stderr
+    assert result.exit_code == 2 and "'.[lab]'" in result.stderr
 
 
 def test_memory_that_is_not_there_is_a_sentence(monkeypatch):

@@ -188,6 +188,7 @@ class Arena(RuleBasedStateMachine):
     def change_margin(self, margin: float) -> None:
         def expected() -> None:
             self.model.not_closed()
+            self.model.revised |= self.model.settings.margin != margin
             self.model.settings = Settings.from_json(self.model.settings.to_json() | {"margin": margin})
 
         self._do(ChangeMargin(self.arena, margin), expected)
@@ -275,6 +276,7 @@ class Arena(RuleBasedStateMachine):
         if came is None:
             return id if ticket.vote is None else multiple()
         assert came.counted == said, (came, said)
+        self.model.announce()  # before the next question is asked
         if not next:
             assert came.next is None
             return multiple()

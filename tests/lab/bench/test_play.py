@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -106,12 +107,13 @@ def test_answers_of_every_kind_are_played(tmp_path):
 @pytest.fixture(scope="module")
 def inverted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("inverted")
-    spec = find(f"{INVERTED}:SPEC", "typed")
-    wanted = cells(families=["arithmetic", "cyclic", "bradley-terry"], slate_sizes=(2,), horizons=(10_000,))
-    pool = {name: played(POLICIES[name], folder, wanted=wanted) for name in ("rucb", "uniform", "ws-s")}
-    own = played(spec, folder, wanted=wanted)
-    found = report.report(own, pool)
-    return found, report.write(found, own, folder)
+    with mock.patch.dict(POLICIES):  # other tests do not know it
+        spec = find(f"{INVERTED}:SPEC", "typed")
+        wanted = cells(families=["arithmetic", "cyclic", "bradley-terry"], slate_sizes=(2,), horizons=(10_000,))
+        pool = {name: played(POLICIES[name], folder, wanted=wanted) for name in ("rucb", "uniform", "ws-s")}
+        own = played(spec, folder, wanted=wanted)
+        found = report.report(own, pool)
+        yield found, report.write(found, own, folder)
 
 
 def test_rucb_with_wins_inverted_lands_last_and_the_page_shows_that_it_ends_wrong(inverted):
