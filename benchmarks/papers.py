@@ -45,8 +45,12 @@ def tables() -> str:
     for name, claims in json.loads(STORE.read_text()).items():
         paper = load(name)
         lines += [f"## {paper.title}", "", f"`multiduel paper {name}`", ""]
-        lines += ["| claim | outcome | panels | runs | what was measured |", "|---|---|--:|--:|---|"]
-        lines += [f"| {c['statement']} | {c['verdict']} | {c['panels']} | {c['runs']} | {c['why']} |" for c in claims]
+        lines += ["| claim | outcome | panels | runs | what was measured |", "|---|---|---|--:|---|"]
+        wanted = {each.statement: len(each.panels) for each in paper.claims}
+        lines += [
+            f"| {c['statement']} | {c['verdict']} | {c['panels']} of {wanted[c['statement']]} | {c['runs']} | {c['why']} |"
+            for c in claims
+        ]
         lines += ["", paper.source, "", *(f"- Not here: {each}" for each in paper.missing), ""]
     return "\n".join(lines).rstrip() + "\n"
 
