@@ -365,11 +365,15 @@ class Service:
             check_text(command)
             return decide(decision, command, self._clock(), order.actor), None
         except BaseException as error:
-            if decision.state.number != before or decision.state.torn:
-                LOG.exception("%s failed half-way in arena %s.", type(command).__name__, decision.state.arena)
+            begun = decision.state.number != before or decision.state.torn
+            if begun or not isinstance(error, Refused | BadInput):
+                where = f"{type(command).__name__} failed{' half-way' if begun else ''} in arena {decision.state.arena}"
+                if isinstance(error, Unavailable):  # a database that does not answer is no fault of the code
+                    LOG.warning("%s: %s", where, error)
+                else:
+                    LOG.exception("%s.", where)
+            if begun:
                 raise HalfWay(place) from error
-            if not isinstance(error, Refused | BadInput):
-                LOG.exception("%s failed in arena %s.", type(command).__name__, decision.state.arena)
             return None, harmless(error)
 
     def _create(self, command: c.Create, actor: str) -> c.ArenaInfo:
