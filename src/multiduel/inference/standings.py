@@ -378,7 +378,7 @@ def standings(
     alpha
         The largest chance that an interval of a strength misses at any time; likewise that a rank range does.
     by
-        The unit of evidence. "answer": for these raters, in this mix. "rater", "case": for people, or cases, like these. If not
+        The unit of evidence. "answer": for these raters. "rater", "case": for people, or cases, like these. If not
         given, by answer; for a tally, as it counts.
     margin, room, retired
         As for ``verdict``.

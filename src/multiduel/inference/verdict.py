@@ -33,7 +33,7 @@ must hold: N (N - 1) for N, with the other alpha / 2. Out is then shared out lik
 may be another one as options come and go: ln(2 N / alpha) for the mean over the N - 1 places, of which empty ones count 1, and
 after a retirement some L[j, h] >= ln(2 N (N - 1) / alpha).
 
-**For whom.** The claims are about the answers that come. If a few raters answer often, that is about these raters, in this mix.
+**For whom.** The claims are about the answers that come. If a few raters answer often, that is about these raters.
 With ``unit="rater"`` only the first judgement of a pair by each rater counts: then it is about people like them, provided that
 raters come as a sample of these people, and that which pairs a rater sees does not hang on his or her own earlier answers
 (policies look at the sum over all raters, in which one's own are few).

@@ -1,4 +1,4 @@
-"""One command at a time in a folder of results: the second says who is at it."""
+"""One command at a time in a folder of results: the second names the process that is running."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Paper      Du, Wang, Huang. Dueling Bandits: From Two-dueling to Multi-dueling. 
 Assumes    utilities with a linear link, or a finite gamma of Property 1.
 Symbols    K arms, S the best-arm-identification machine, epoch i of tau_i rounds ending at T_i = floor(a^(b^i)), xbar_i its
            left arm, xhat_i the arm it identifies.
-Deviates   nothing. ``keep_last`` and ``reset = false`` are readings that would explain better curves than the literal one.
+Deviates   nothing. ``keep_last`` and ``reset = false`` are interpretations that would explain better curves than the literal one.
 
     T_i <- floor(a^(b^i));  tau_0 <- T_0;  tau_i <- T_i - T_{i-1}
     for i = 0, 1, ...
