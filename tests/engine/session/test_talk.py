@@ -306,3 +306,8 @@ def test_an_older_snapshot_without_fingerprint_or_slate_size_is_restored():
     assert twin.open == (slate,) and twin.round == 2 and (twin.tally.above == policy.tally.above).all()
     assert len(twin.fingerprint) == 16 and md.restore(saved).fingerprint == twin.fingerprint
     assert [twin.ask() for _ in range(5)] == [policy.ask() for _ in range(5)]
+
+
+def test_forgetting_a_round_of_thousands_of_digits_is_refused_in_a_sentence():
+    with pytest.raises(md.BadInput, match="is not open with these arms"):
+        md.make("uniform", n_arms=3, seed=0).forget((10**5000, (0, 1)))
