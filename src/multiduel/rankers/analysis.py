@@ -80,7 +80,7 @@ class Analysis:
     users: int
     clicked: int  # pages with a click
     clicks: int
-    unknown: int  # pages of nobody known, each counted as a user of its own
+    unknown: int  # pages without a user, each counted as a user of its own
     unit: str
     metric: str
     ties: str  # how they were counted

@@ -179,7 +179,7 @@ class Judgements:
         Returns
         -------
         tuple
-            The unit of each page, how many units there are, and how many pages are of nobody known.
+            The unit of each page, how many units there are, and how many pages name no user.
         """
         if unit == "impression":
             return np.arange(self.pages), self.pages, 0

@@ -135,7 +135,7 @@ class State:
         return [event.body["id"] for event in self.past.about(sheet_key(request), self.number)]
 
     def decides(self, rater: RaterRecord | None) -> bool:
-        """Do this rater's votes count in the result? Votes of nobody in particular are people's."""
+        """Do this rater's votes count in the result? Votes without a rater count as people's."""
         deciders = self.settings.deciders
         return deciders == "all" or deciders == ("judges" if rater is not None and rater.kind == "judge" else "people")
 

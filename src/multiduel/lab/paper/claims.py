@@ -175,7 +175,7 @@ def _compared(
     assert ours is not None and theirs is not None  # asked for only where it was played
     topic = _pair_topic(panels[name], pair, (ours, theirs), statistic)
     words = interpretation.words if interpretation else ""
-    return _ratio(dataclasses.replace(topic, interpretation=words), ours, theirs, wanted, statistic)
+    return ratio_of_runs(dataclasses.replace(topic, interpretation=words), ours, theirs, wanted, statistic)
 
 
 def _longer(panels: Panels, pairs: Pairs, wanted: tuple[float, float] = BELOW) -> list[Comparison]:
@@ -188,7 +188,7 @@ def _longer(panels: Panels, pairs: Pairs, wanted: tuple[float, float] = BELOW) -
                 ours, theirs = (panels[name].line(id) for id in pair)
                 topic = _pair_topic(panels[name], pair, (ours, theirs), mean)
                 words = f"T = {power_of_ten(panels[name].experiment.horizon)}"
-                comparisons.append(_ratio(dataclasses.replace(topic, further=words), ours, theirs, wanted, mean))
+                comparisons.append(ratio_of_runs(dataclasses.replace(topic, further=words), ours, theirs, wanted, mean))
     return comparisons
 
 
@@ -254,7 +254,7 @@ def _sizes(panels: Panels) -> list[Comparison]:
                 interpretation=each.words if each else "",
                 counts=not generated(large.experiment),
             )
-            comparisons.append(_ratio(topic, ours, theirs, BELOW, mean, note=False))
+            comparisons.append(ratio_of_runs(topic, ours, theirs, BELOW, mean, note=False))
     return comparisons
 
 
@@ -269,7 +269,7 @@ def _other_sizes(panels: Panels) -> list[Comparison]:
             for a, b in itertools.pairwise(alike):
                 what = f"m = {b.result.slate_size} / m = {a.result.slate_size}"
                 topic = _topic(panels[name], f"{b.id} / {a.id}", what, further=words)
-                comparisons.append(_ratio(topic, b, a, BELOW, mean, note=False))
+                comparisons.append(ratio_of_runs(topic, b, a, BELOW, mean, note=False))
     return comparisons
 
 
@@ -369,7 +369,7 @@ def _pair_topic(panel: Panel, pair: tuple[str, str], lines: tuple[Line, Line], s
     )  # fmt: skip
 
 
-def _ratio(
+def ratio_of_runs(
     topic: Topic, us: Line, them: Line, wanted: tuple[float, float], statistic: Statistic, *, note: bool = True
 ) -> Comparison:
     """One contender's statistic over another's, of the runs that both have."""

@@ -13,19 +13,19 @@ from multiduel.display import documents, regret_figures
 from multiduel.display.documents import Block, Fold, Heading, Picture, Text
 from multiduel.display.regret_tables import INTERVAL, regret_table
 from multiduel.display.tables import Table, between, number
-from multiduel.engine.simulation.statistics import ratio, wins
+from multiduel.engine.simulation.statistics import mean
 from multiduel.files import whole_file, write_whole
 from multiduel.lab import experiment as experiments
 from multiduel.lab import problem as problem_tables
 from multiduel.lab import runner
 from multiduel.lab.experiment import Experiment
-from multiduel.lab.paper.verdicts import DOES_NOT, INCONCLUSIVE, REPRODUCES, Claim, Comparison, Topic, claim, comparison
+from multiduel.lab.paper.claims import BELOW, ratio_of_runs
+from multiduel.lab.paper.verdicts import DOES_NOT, INCONCLUSIVE, REPRODUCES, Claim, Comparison, Topic, claim
 from multiduel.lab.papers.claims_file import Paper, Statement, load
 from multiduel.lab.report import caption, heading, origin, subplot
 from multiduel.lab.results import Panel
 
 Watch = Callable[[str], AbstractContextManager[runner.Progress | None]]
-BELOW = (float("-inf"), 1.0)
 COLUMNS = ("name", "m", "runs", "mean", "interval", "std", "winner")
 MARKS = {REPRODUCES: "good", DOES_NOT: "bad", INCONCLUSIVE: "dim"}
 
@@ -76,9 +76,6 @@ def _judged(number: int, told: Statement, panels: Mapping[str, Panel]) -> Claim:
 
 def _compared(panel: Panel, ours: str, theirs: str) -> Comparison:
     us, them = panel.line(ours), panel.line(theirs)
-    common = min(us.result.runs, them.result.runs)
-    a, b = us.final[:common], them.final[:common]
-    won, of = wins(a, b)
     topic = Topic(
         panel=panel.experiment.name,
         pair=f"{ours} / {theirs}",
@@ -88,8 +85,7 @@ def _compared(panel: Panel, ours: str, theirs: str) -> Comparison:
         lead=f"{us.label} has",
         tail=f"times {them.label}'s regret",
     )
-    words = f"{number(float(a.mean()))} against {number(float(b.mean()))}; smaller in {won} of {of} runs"
-    return comparison(topic, ratio(a, b), BELOW, words)
+    return ratio_of_runs(topic, us, them, BELOW, mean)
 
 
 def write(paper: Paper, panels: Mapping[str, Panel], absent: Sequence[Experiment], out: Path) -> Path:
