@@ -109,7 +109,7 @@ def test_keys(here):
     create("--raters", "secret")
     assert good("key").startswith("mdserver..")
     assert good("key", "greetings").startswith("mdowner.")
-    admitted = good("raters", "--admit", "Ada", "--admit", "Bo", "--stratum", "north")
+    admitted = good("raters", "--admit", "Ada", "--admit", "Bo", "--group", "north")
     assert len(re.findall(r"^(Ada|Bo): mdrater\.", admitted, re.M)) == 2
     assert "already" in refused("raters", "--admit", "Ada")
     assert good("link").startswith("mdlink.") and good("link", "--revoke") == "Revoked: 1.\n"

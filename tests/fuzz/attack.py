@@ -451,11 +451,11 @@ def nonsense_in_every_field(world: World) -> Iterator[Row]:
         ("PUT", f"/arenas/{arena.id}/policy", {"policy": "challengers", "parameters": {"x": 1}}, arena.owner),
         ("PUT", f"/arenas/{arena.id}/margin", {"margin": 0.0}, arena.owner),
         ("POST", f"/arenas/{arena.id}/options", {"options": [{"name": "n", "content": "c"}], "request": "q"}, arena.owner),
-        ("POST", f"/arenas/{arena.id}/raters", {"label": "l", "stratum": "s", "limit": 1, "request": "q"}, arena.owner),
+        ("POST", f"/arenas/{arena.id}/raters", {"label": "l", "group": "s", "limit": 1, "request": "q"}, arena.owner),
         ("POST", f"/arenas/{arena.id}/raters/r1/quarantine", {"reason": "because"}, arena.owner),
-        ("POST", f"/arenas/{arena.id}/sheets", {"number": 1, "stratum": "s", "request": "q"}, arena.owner),
+        ("POST", f"/arenas/{arena.id}/sheets", {"number": 1, "group": "s", "request": "q"}, arena.owner),
         ("POST", f"/arenas/{arena.id}/join", {"label": "l", "request": "0123456789abcdef0123456789abcdef"}, arena.link),
-        ("POST", f"/arenas/{arena.id}/tickets", {"request": "q", "stratum": "s"}, rater),
+        ("POST", f"/arenas/{arena.id}/tickets", {"request": "q", "group": "s"}, rater),
         ("POST", f"/arenas/{arena.id}/undo", {"request": "q"}, rater),
     ]  # fmt: skip
     ticket = world.ask(arena, rater)["ticket"]
@@ -518,10 +518,10 @@ def nonsense_in_every_form(world: World) -> Iterator[Row]:
         (f"{own}/margin", "owner", arena.owner, own, {"margin": "0.01"}),
         (f"{own}/options", "owner", arena.owner, "", {"pasted": "one\ntwo", "request": "q"}),
         (f"{own}/options/retire", "owner", arena.owner, f"{own}/options", {"option": "none", "request": "q"}),
-        (f"{own}/raters", "owner", arena.owner, "", {"labels": "Ada", "stratum": "s", "limit": "5", "request": "q"}),
+        (f"{own}/raters", "owner", arena.owner, "", {"labels": "Ada", "group": "s", "limit": "5", "request": "q"}),
         (f"{own}/raters/quarantine", "owner", arena.owner, f"{own}/raters", {"rater": "r1", "do": "quarantine", "reason": "x"}),
         (f"{own}/votes", "owner", arena.owner, "", {"pasted": "id,rank\n1,mild>sharp", "votes": "id,rank\n1,mild>sharp"}),
-        (f"{own}/sheets", "owner", arena.owner, "", {"number": "1", "stratum": "s", "request": "q"}),
+        (f"{own}/sheets", "owner", arena.owner, "", {"number": "1", "group": "s", "request": "q"}),
         (
             f"/vote/{arena.id}",
             "rater",
@@ -594,8 +594,8 @@ def scripts_in_pages(world: World) -> Iterator[Row]:
         options = [{"name": f"{payload} {n}", "contents": [{"kind": kind, "content": payload}] * 2}
                    for n, kind in enumerate(("text", "markdown"))]  # fmt: skip
         arena = world.arena(name=payload, options=options, contexts=[payload, f"{payload} 2"], board="always")
-        for stratum in (payload[:50], None):
-            made = {"label": f"{payload}{stratum}"[:100], "stratum": stratum}
+        for group in (payload[:50], None):
+            made = {"label": f"{payload}{group}"[:100], "group": group}
             rater = world.good("POST", f"/arenas/{arena.id}/raters", made, key=arena.owner)
         world("POST", f"/arenas/{arena.id}/raters/{rater['rater']}/quarantine", {"reason": payload}, key=arena.owner)
         ticket = world.ask(arena, arena.raters[0])["ticket"]
@@ -886,12 +886,12 @@ def undo_after_the_verdict(world: World) -> Iterator[Row]:
 
 @attack
 def what_raters_learn(world: World) -> Iterator[Row]:
-    """The board does not tell raters who is quarantined; a stratum that the owner gave is not replaced; votes are blind."""
+    """The board does not tell raters who is quarantined; a group that the owner gave is not replaced; votes are blind."""
     arena = world.arena(board="always")
-    given = world.good("POST", f"/arenas/{arena.id}/raters", {"label": "Mallory-7", "stratum": "owners"}, key=arena.owner)
-    ticket = world("POST", f"/arenas/{arena.id}/tickets", {"stratum": "mine"}, key=given["key"])
-    same = ticket.status_code >= 400 or ticket.json().get("stratum") == "owners"
-    yield Row("a rater's own stratum", "the owner's stays", ticket.text[:60], same)
+    given = world.good("POST", f"/arenas/{arena.id}/raters", {"label": "Mallory-7", "group": "owners"}, key=arena.owner)
+    ticket = world("POST", f"/arenas/{arena.id}/tickets", {"group": "mine"}, key=given["key"])
+    same = ticket.status_code >= 400 or ticket.json().get("group") == "owners"
+    yield Row("a rater's own group", "the owner's stays", ticket.text[:60], same)
     ticket = world.ask(arena, given["key"], request=secrets.token_hex(8))
     if "ticket" in ticket:
         world("PUT", f"/tickets/{ticket['ticket']}/vote", {"rank": [0, 1]}, key=given["key"])

@@ -72,7 +72,7 @@ CASES = {  # what once was a traceback, or was imported and broke something late
     "a list as the arena's id": ("created", {"arena": []}, "its 'arena' must be an arena's id"),
     "a limit that is a word": ("rater_admitted", {"limit": "ten"}, "its 'limit' must be null or a whole number"),
     "a rater twice": ("rater_admitted", {"rater": "r2"}, "its rater is not the next, r1"),
-    "a stratum with half a character": ("ticket", {"stratum": "\ud800"}, "half a character"),
+    "a group with half a character": ("ticket", {"stratum": "\ud800"}, "half a character"),
     "a time that no calendar has": ("ticket", {"expires": "2026-13-45T99:99:99.999999Z"}, "its 'expires' must be"),
     "a ticket of another arena": ("ticket", {"id": "000000000000-x"}, "its ticket is another arena's"),
     "a ballot that is a list": ("vote", {"ballot": []}, "its 'ballot' must be a ballot"),

@@ -171,14 +171,14 @@ class Client:
         """
         return self._post(self._at(f"/options/{_quoted(option)}/retire"), {})
 
-    def admit(self, label: str, *, stratum: str | None = None, limit: int | None = None, kind: str = "person") -> Client:
+    def admit(self, label: str, *, group: str | None = None, limit: int | None = None, kind: str = "person") -> Client:
         """Add a rater.
 
         Parameters
         ----------
         label
             Who it is, for the owner.
-        stratum
+        group
             The group that the rater belongs to.
         limit
             How many votes the rater may cast.
@@ -190,7 +190,7 @@ class Client:
         Client
             Of the rater: its ``key`` is the rater's secret.
         """
-        body = {"label": label, "stratum": stratum, "limit": limit, "kind": kind}
+        body = {"label": label, "group": group, "limit": limit, "kind": kind}
         return self.with_key(self._post(self._at("/raters"), body)["key"])
 
     def new_link(self) -> str:
@@ -269,17 +269,17 @@ class Client:
         query = urlencode({"format": format, "dry_run": int(dry_run)})
         return self._call("POST", self._at(f"/votes?{query}"), written.encode("utf-8"))
 
-    def sheets(self, number: int, *, stratum: str | None = None) -> str:
+    def sheets(self, number: int, *, group: str | None = None) -> str:
         """Print tickets ahead, as CSV.
 
         Parameters
         ----------
         number
             How many.
-        stratum
+        group
             The group that they are for.
         """
-        return str(self._post(self._at("/sheets"), {"number": number, "stratum": stratum}))
+        return str(self._post(self._at("/sheets"), {"number": number, "group": group}))
 
     def keys(self) -> Any:
         """List the arena's keys (owners', links', raters') that are good now, and the last changes.
@@ -485,12 +485,12 @@ class Client:
         """
         return self.with_key(self._post(self._at("/join"), {"label": label})["key"])
 
-    def ask(self, *, stratum: str | None = None, request: str | None = None) -> Any:
+    def ask(self, *, group: str | None = None, request: str | None = None) -> Any:
         """Get the rater's next ticket.
 
         Parameters
         ----------
-        stratum
+        group
             The group that the ticket is for.
         request
             An id of your own: the same one again brings the same ticket, also after a restart.
@@ -500,7 +500,7 @@ class Client:
         dict
             A ticket, or ``{"done": ..., "sentence": ...}``.
         """
-        return self._post(self._at("/tickets"), {"stratum": stratum} | ({} if request is None else {"request": request}))
+        return self._post(self._at("/tickets"), {"group": group} | ({} if request is None else {"request": request}))
 
     def content(self, ticket: Mapping[str, Any] | str, position: int) -> str | bytes:
         """Get what is shown at a position of a ticket.

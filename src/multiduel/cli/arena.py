@@ -393,7 +393,7 @@ def raters(
     admit: Annotated[
         list[str] | None, typer.Option(metavar="LABEL", help="Add a rater and print their key; may be repeated.")
     ] = None,
-    stratum: Annotated[str | None, typer.Option(help="Group of the added raters, such as a centre or a team.")] = None,
+    group: Annotated[str | None, typer.Option(help="Group of the added raters, such as a centre or a team.")] = None,
     quarantine: Annotated[str | None, typer.Option(metavar="RATER", help="Exclude all votes of this rater.")] = None,
     release: Annotated[str | None, typer.Option(metavar="RATER", help="Count the votes of this rater again.")] = None,
     reason: Annotated[str, typer.Option(help="Reason for the exclusion, kept in the journal.")] = "",
@@ -407,7 +407,7 @@ def raters(
         arena = found(service, named)
         access = Access(service.journal.secrets)
         for label in admit or ():
-            rater = service.do(AdmitRater(arena, label, stratum, request=uuid.uuid4().hex, kind=kind))
+            rater = service.do(AdmitRater(arena, label, group, request=uuid.uuid4().hex, kind=kind))
             print(f"{label}: {access.new_key('rater', arena=arena, rater=rater)}")
         if quarantine is not None:
             service.do(Quarantine(arena, _rater(service, arena, quarantine), reason))
@@ -416,7 +416,7 @@ def raters(
         if admit:
             return
         lines = table(
-            "rater", "label", "stratum", "votes", "skipped", "late", "excluded", "agreement", "median time", "first preferred", ""
+            "rater", "label", "group", "votes", "skipped", "late", "excluded", "agreement", "median time", "first preferred", ""
         )
         for one in service.raters(arena):
             agreement = "-" if one.agreement is None else f"{one.agreement:.0%} of {one.judgements:,}"
@@ -425,7 +425,7 @@ def raters(
             lines.add_row(
                 one.rater,
                 f"{one.label} (judge)" if one.kind == "judge" else one.label,
-                one.stratum or "",
+                one.group or "",
                 *counts,
                 agreement,
                 speed,

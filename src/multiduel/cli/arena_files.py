@@ -55,7 +55,7 @@ def sheets(
     out: Annotated[Path, typer.Option(help="A .csv file to write; fill it in, and enter it with 'arena votes'.")],
     named: Arena = "",
     db: Db = "arena.db",
-    stratum: Annotated[str | None, typer.Option(help="Group of these tickets, such as a centre.")] = None,
+    group: Annotated[str | None, typer.Option(help="Group of these tickets, such as a centre.")] = None,
     plugin: Plugins = None,
 ) -> None:
     """Write tickets for paper to a file; enter the votes later."""
@@ -65,7 +65,7 @@ def sheets(
     refuse_unwritable(out)
     with service_of(existing(db), plugin) as service:
         arena = found(service, named)
-        tickets = service.do(PrintTickets(arena, number, uuid.uuid4().hex, stratum=stratum))
+        tickets = service.do(PrintTickets(arena, number, uuid.uuid4().hex, group=group))
         with whole_file(out) as draft:
             draft.write_text("".join(sheets_of(service, arena, tickets)), encoding="utf-8", newline="")
     print(f"Wrote {out}: {len(tickets)} tickets.")

@@ -43,9 +43,9 @@ def test_best_worst_skip_and_wins():
 
 
 def test_votes_of_another_system_name_the_options():
-    line = only("id,shown,rater,context,stratum,rank\n7,mild|sharp|bitter,Ada,Why?,north,bitter>mild\n")
+    line = only("id,shown,rater,context,group,rank\n7,mild|sharp|bitter,Ada,Why?,north,bitter>mild\n")
     assert line == VoteLine(
-        "7", {"rank": [[2], [0]]}, shown=("mild", "sharp", "bitter"), rater="Ada", context="Why?", stratum="north"
+        "7", {"rank": [[2], [0]]}, shown=("mild", "sharp", "bitter"), rater="Ada", context="Why?", group="north"
     )
     assert only("id,rank\n7,mild>sharp=bitter\n") == VoteLine("7", {"rank": [[0], [1, 2]]}, shown=("mild", "sharp", "bitter"))
     assert only("id,shown,best\n7,mild|sharp,sharp\n").ballot == {"best": 1}
@@ -120,7 +120,7 @@ def test_sheets_come_back_as_votes():
             contexts={"c1": "Why?"},
         )
     )
-    assert lines[0] == "ticket,stratum,context,A,B,C,rank,skip,rater\r\n"
+    assert lines[0] == "ticket,group,context,A,B,C,rank,skip,rater\r\n"
     assert "'=HYPERLINK" in lines[1] and "o1" not in "".join(lines)
     blank = read_votes("".join(lines), format="csv")
     assert not blank.lines and not blank.problems and blank.empty == 2

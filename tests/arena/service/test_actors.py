@@ -242,12 +242,12 @@ def test_a_new_field_of_the_board_is_not_for_raters() -> None:
     }
 
 
-def test_the_owners_stratum_comes_before_the_raters_own(call: Caller) -> None:
+def test_the_owners_group_comes_before_the_raters_own(call: Caller) -> None:
     arena, owner = call.arena()
-    assigned, free = call.rater(arena, owner, "Ada", stratum="north"), call.rater(arena, owner, "Bo")
-    assert call.ask(arena, assigned, stratum="south")["stratum"] == "north"
-    assert call.ask(arena, free, stratum="south")["stratum"] == "south", "where the owner assigned none"
-    bad = call("POST", f"/arenas/{arena}/tickets", {"stratum": "\n"}, key=assigned)
+    assigned, free = call.rater(arena, owner, "Ada", group="north"), call.rater(arena, owner, "Bo")
+    assert call.ask(arena, assigned, group="south")["group"] == "north"
+    assert call.ask(arena, free, group="south")["group"] == "south", "where the owner assigned none"
+    bad = call("POST", f"/arenas/{arena}/tickets", {"group": "\n"}, key=assigned)
     assert bad.status_code == 422, "it is checked all the same"
 
 

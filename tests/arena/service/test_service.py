@@ -508,9 +508,9 @@ def test_votes_from_a_file_all_or_none_once(service: Service) -> None:
     arena, (rater, _) = an_arena(service)
     (sheet,) = service.do(PrintTickets(arena, 1, "p"))
     good = [
-        VoteLine("1", {"rank": [0, 1]}, shown=["option 1", "o2"], rater="Ada", stratum="north"),
+        VoteLine("1", {"rank": [0, 1]}, shown=["option 1", "o2"], rater="Ada", group="north"),
         VoteLine("2", {"rank": [1, 0, 2]}, ticket=sheet.id, rater="Bob"),
-        VoteLine("1", {"rank": [0, 1]}, shown=["o1", "option 2"], rater="Ada", stratum="north"),
+        VoteLine("1", {"rank": [0, 1]}, shown=["o1", "option 2"], rater="Ada", group="north"),
     ]
     bad = [
         VoteLine("3", {"rank": [0, 1]}, shown=["option 1", "nobody"]),
@@ -519,7 +519,7 @@ def test_votes_from_a_file_all_or_none_once(service: Service) -> None:
         VoteLine("6", {"rank": [0, 1]}),
         VoteLine("7", {"rank": [0, 1]}, ticket=sheet.id),
         VoteLine("8", {"rank": [0, 1]}, ticket=f"{arena}-none"),
-        VoteLine("1", {"rank": [1, 0]}, shown=["o1", "o2"], rater="Ada", stratum="north"),
+        VoteLine("1", {"rank": [1, 0]}, shown=["o1", "o2"], rater="Ada", group="north"),
         VoteLine("9", {"rank": [0, 1]}, shown=["o1", "o2"], context="what?"),
     ]
     events = service.info(arena).events
@@ -540,7 +540,7 @@ def test_votes_from_a_file_all_or_none_once(service: Service) -> None:
         service.do(Vote(sheet.id, {"rank": [0, 1, 2]}))
     assert service.do(Vote(sheet.id, {"rank": [1, 0, 2]})).counted == "counted", "a retry by the other door"
     lines = {line.label: line for line in service.raters(arena)}
-    assert (lines["Ada"].votes, lines["Bob"].votes, lines["Ada"].stratum) == (1, 1, "north")
+    assert (lines["Ada"].votes, lines["Bob"].votes, lines["Ada"].group) == (1, 1, "north")
     assert rater == "r1"
 
 

@@ -48,7 +48,7 @@ def test_a_part_is_judged_by_its_votes_alone(service, unit):
         plain = Tally(4, unit=unit)
         with service.look(arena) as state:
             for ticket in state.tickets.values():
-                mine = ticket.context == part.place if part.kind == "context" else ticket.stratum == part.label
+                mine = ticket.context == part.place if part.kind == "context" else ticket.group == part.label
                 if ticket.vote is not None and state.counts(ticket) and mine:
                     plain.add(ticket.shown, spoken(ticket.vote.ballot, len(ticket.shown)), ticket.rater)
         board = service.sliced_board(arena, part)

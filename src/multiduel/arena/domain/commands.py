@@ -68,7 +68,7 @@ class AdmitRater:
 
     arena: str
     label: str
-    stratum: str | None = None
+    group: str | None = None
     limit: int | None = None
     request: str | None = None
     kind: str = "person"  # or "judge"
@@ -84,7 +84,7 @@ class Ask:
     arena: str
     rater: str
     request: str
-    stratum: str | None = None  # used only where the owner assigned none to this rater
+    group: str | None = None  # used only where the owner assigned none to this rater
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class VoteLine:
     ticket: str | None = None
     shown: Sequence[str] = ()  # ids or names of options, where there is no ticket
     rater: str | None = None  # label; a new one is admitted
-    stratum: str | None = None
+    group: str | None = None
     context: str | None = None  # id or text
 
 
@@ -177,7 +177,7 @@ class PrintTickets:
     number: int
     request: str
     rater: str | None = None
-    stratum: str | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class Ticket:
     arena: str
     rater: str | None
     context: str | None  # id
-    stratum: str | None
+    group: str | None
     options: tuple[str, ...]
     by: str  # who chose: policy, challengers, uniform, unseen, undo, import
     issued: str

@@ -217,7 +217,7 @@ FIELDS: dict[str, dict[str, Field]] = {
     "rater_admitted": {
         "rater": RATER_ID,
         "label": LABEL,
-        "stratum": _maybe(_or_none(LABEL)),
+        "stratum": _maybe(_or_none(LABEL)),  # the rater's group: the name that logs have had from the beginning
         "limit": _maybe(_or_none(_whole(1))),
         "kind": _maybe(_word(RATER_KINDS)),  # early versions had people only
         "request": _maybe(_or_none(REQUEST)),

@@ -38,7 +38,7 @@ class TicketRecord:
     event: int
     rater: str | None
     context: int | None
-    stratum: str | None
+    group: str | None
     shown: tuple[int, ...]  # options by index, in the order shown
     by: str
     issued: str
@@ -54,7 +54,7 @@ class Printing:
     """Tickets that were printed together."""
 
     at: str
-    stratum: str | None
+    group: str | None
     sheets: int = 0
     voted: int = 0
 
@@ -63,7 +63,7 @@ class Printing:
 class RaterRecord:
     id: str  # "r1", ...
     label: str
-    stratum: str | None = None
+    group: str | None = None
     limit: int | None = None
     kind: str = "person"  # or "judge": a model or a program
     quarantined: bool = False

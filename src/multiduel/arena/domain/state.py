@@ -62,7 +62,7 @@ class State:
         self.printings: dict[str, Printing] = {}  # by the request
         self.requests: dict[str, Any] = {}  # requests of owners, and what came of them
         self._fresh: dict[str, Any] = {}  # what came of requests and lines whose events may not be stored yet, by their keys
-        self.groups: dict[str, int] = {}  # strata in which votes were given, with the event of the first
+        self.groups: dict[str, int] = {}  # groups in which votes were given, with the event of the first
         self.pace = Pace()  # of the votes that count
         self.waits: list[float] = []  # seconds from ticket to vote, of the latest votes
         self.verdict: dict[str, Any] | None = None  # the last event of that kind: its body and number
@@ -403,7 +403,7 @@ class State:
     def _remember_ask(self, ticket: TicketRecord) -> None:
         if ticket.printed:
             request = ticket.request or ""
-            self.printings.setdefault(request, Printing(ticket.issued, ticket.stratum)).sheets += 1
+            self.printings.setdefault(request, Printing(ticket.issued, ticket.group)).sheets += 1
             self._fresh.setdefault(sheet_key(request), []).append(ticket.id)
         elif ticket.request is not None:
             self._fresh[ask_key(ticket.rater, ticket.request)] = ticket.id
@@ -433,8 +433,8 @@ class State:
             self._fresh[line_key(body["line"])] = ticket.id
         if ticket.printed:
             self.printings[ticket.request or ""].voted += 1
-        if ticket.stratum is not None:
-            self.groups.setdefault(ticket.stratum, event.number)
+        if ticket.group is not None:
+            self.groups.setdefault(ticket.group, event.number)
         rater = self.raters[ticket.rater] if ticket.rater is not None else None
         if rater is not None:
             if ticket.id in rater.open:

@@ -6,7 +6,7 @@ A file is CSV (a line of column names first) or JSONL (an object per line) with
     ticket    that was printed (see sheets), or, where there was none:
     shown     the options that were shown, by name, separated by | (JSONL: a list); those in the answer, if not given
     rater     a label; a new one is admitted
-    stratum, context   if there is no ticket, which has them
+    group, context   if there is no ticket, which has them
     rank      best first: B>A=C on a ticket (its places are A, B, C ...), mild>sharp=bitter without one
     best, worst   one place, or one name
     skip      yes: nothing is said
@@ -33,7 +33,7 @@ from multiduel.spreadsheets import original
 if TYPE_CHECKING:
     from multiduel.arena.service.service import Service
 
-COLUMNS = ("id", "ticket", "shown", "rater", "stratum", "context", "rank", "best", "worst", "skip", "wins")
+COLUMNS = ("id", "ticket", "shown", "rater", "group", "context", "rank", "best", "worst", "skip", "wins")
 ANSWERS = ("rank", "best", "worst", "skip", "wins")
 MOST_LINES = 100_000
 YES = ("yes", "y", "true", "1", "x")
@@ -162,7 +162,7 @@ def _line(id: str, cells: Mapping[str, Any]) -> VoteLine | None:
         raise BadInput(f"A line has one answer. Got {' and '.join(answers)}.")
     if not id or len(id) > 200:
         raise BadInput(f"A line needs an id of its own, of 1 to 200 characters. Got {shortened(id)}.")
-    words = {name: _word(name, cells.get(name)) for name in ("ticket", "rater", "stratum", "context")}
+    words = {name: _word(name, cells.get(name)) for name in ("ticket", "rater", "group", "context")}
     ((kind, said),) = answers.items()
     if words["ticket"] is not None:
         if cells.get("shown"):

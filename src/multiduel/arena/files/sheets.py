@@ -36,14 +36,14 @@ def sheet_lines(
 ) -> Iterator[str]:
     """The lines of the CSV. An image or a sound is named by where the server shows it for this ticket only."""
     places = max((len(ticket.options) for ticket in tickets), default=0)
-    columns = ["ticket", "stratum", "context", *map(letter, range(places)), question, "skip", "rater"]
+    columns = ["ticket", "group", "context", *map(letter, range(places)), question, "skip", "rater"]
 
     def rows() -> Iterator[list[object]]:
         for ticket in tickets:
             shown = [describe(ticket, position, content(ticket, position)) for position in range(len(ticket.options))]
             shown += [""] * (places - len(shown))
             context = contexts.get(ticket.context or "", "")
-            yield [ticket.id, ticket.stratum or "", context, *shown, "", "", ""]
+            yield [ticket.id, ticket.group or "", context, *shown, "", "", ""]
 
     return csv_lines(columns, rows())
 

@@ -7,7 +7,7 @@ from itertools import count
 from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.errors import Conflict
 from multiduel.arena.domain.event_bodies import MOST_REQUEST, RATER_KINDS
-from multiduel.arena.service.decision import Decision, label_of, request_id, stratum_of
+from multiduel.arena.service.decision import Decision, group_of, label_of, request_id
 from multiduel.inputs import choice, shortened, text, whole
 
 
@@ -23,17 +23,17 @@ def admit(decision: Decision, command: c.AdmitRater) -> str:
     if command.limit is not None:
         whole("limit", command.limit, 1, of="a rater")
     choice("kind", command.kind, RATER_KINDS)
-    label, stratum = label_of(command.label), stratum_of(command.stratum)
-    return _admit(decision, label, stratum, command.limit, command.request, command.kind)
+    label, group = label_of(command.label), group_of(command.group)
+    return _admit(decision, label, group, command.limit, command.request, command.kind)
 
 
-def admit_label(decision: Decision, label: str, stratum: str | None) -> str:
+def admit_label(decision: Decision, label: str, group: str | None) -> str:
     """Admit a rater whom a file names for the first time."""
-    return _admit(decision, label, stratum, None, None)
+    return _admit(decision, label, group, None, None)
 
 
 def _admit(
-    decision: Decision, label: str, stratum: str | None, limit: int | None, request: str | None, kind: str = "person"
+    decision: Decision, label: str, group: str | None, limit: int | None, request: str | None, kind: str = "person"
 ) -> str:
     state = decision.state
     rater = f"r{len(state.raters) + 1}"
@@ -41,7 +41,7 @@ def _admit(
         raise Conflict(f"There is a rater {shortened(label)} already.")
     if not label:  # the id, unless someone took it for a label
         label = next(one for n in count(1) if (one := rater if n == 1 else f"{rater} ({n})") not in state.labels)
-    body = {"rater": rater, "label": label, "stratum": stratum, "limit": limit, "request": request, "kind": kind}
+    body = {"rater": rater, "label": label, "stratum": group, "limit": limit, "request": request, "kind": kind}
     decision.emit("rater_admitted", body)
     return rater
 

@@ -86,6 +86,6 @@ def label_of(label: Any) -> str:
     return label.strip()
 
 
-def stratum_of(stratum: Any) -> str | None:
-    """Check a stratum, if there is one. An empty one is none."""
-    return None if stratum is None else label_of(stratum) or None
+def group_of(group: Any) -> str | None:
+    """Check a group, if there is one. An empty one is none."""
+    return None if group is None else label_of(group) or None

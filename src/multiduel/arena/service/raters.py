@@ -29,7 +29,7 @@ class RaterLine:
 
     rater: str
     label: str
-    stratum: str | None
+    group: str | None
     limit: int | None
     votes: Annotated[int, "Votes that were not undone; skips do not count."]
     skipped: int
@@ -188,7 +188,7 @@ def _line(rater: RaterRecord, seen: Seen, agree: int, judged: int) -> RaterLine:
     return RaterLine(
         rater.id,
         rater.label,
-        rater.stratum,
+        rater.group,
         rater.limit,
         rater.votes,
         seen.skipped,

@@ -1,4 +1,4 @@
-"""Parts of an arena's votes: those on one question (context), of one group of raters (stratum), of people or of judges.
+"""Parts of an arena's votes: those on one question (context), of one group of raters, of people or of judges.
 
 Whoever looks at many parts finds something by chance in one of them, so they share one error between them, beside that of the
 whole arena: a third of it goes to the questions, in equal parts, as their number is fixed; a third to the groups, of which the
@@ -35,7 +35,7 @@ class Slice:
         if self.kind == "kind":
             rater = None if ticket.rater is None else state.raters[ticket.rater]
             return (rater is not None and rater.kind == "judge") == (self.label == "judges")
-        return ticket.context == self.place if self.kind == "context" else ticket.stratum == self.label
+        return ticket.context == self.place if self.kind == "context" else ticket.group == self.label
 
     def counts(self, ticket: TicketRecord, state: State) -> bool:
         """Does the vote on this ticket count in this part? Votes of people and judges do, whoever decides."""

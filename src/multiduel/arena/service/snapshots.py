@@ -31,7 +31,7 @@ PLAIN = (
     *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale", "shortlist", "issued", "groups", "waits"),
 )
 ARRAYS = TABLES | COLUMNS | JUDGED  # of a tally
-RATER = ("id", "label", "stratum", "limit", "kind", "quarantined", "reason", "given", "last", "open", "votes", "pairs")
+RATER = ("id", "label", "group", "limit", "kind", "quarantined", "reason", "given", "last", "open", "votes", "pairs")
 TICKET = tuple(one.name for one in dataclasses.fields(TicketRecord) if one.name != "vote")
 
 

@@ -13,7 +13,7 @@ from multiduel.arena.domain.errors import Conflict
 from multiduel.arena.domain.records import RaterRecord, TicketRecord
 from multiduel.arena.domain.settings import why_unusable
 from multiduel.arena.domain.state import State, case_of
-from multiduel.arena.service.decision import Decision, request_id, stratum_of
+from multiduel.arena.service.decision import Decision, group_of, request_id
 from multiduel.inputs import whole
 
 MOST_PRINTED = 10_000
@@ -36,8 +36,8 @@ def ask(decision: Decision, command: c.Ask) -> c.Ticket | c.Done:
     known = state.asked(rater.id, request_id(command.request))
     if known is not None:
         return shown_ticket(state, state.tickets[known])
-    stated = stratum_of(command.stratum)  # checked in any case; what the owner assigned comes first
-    stratum = rater.stratum if rater.stratum is not None else stated
+    stated = group_of(command.group)  # checked in any case; what the owner assigned comes first
+    group = rater.group if rater.group is not None else stated
     why = _nothing_to_ask(state)
     if why is not None:
         return why
@@ -52,7 +52,7 @@ def ask(decision: Decision, command: c.Ask) -> c.Ticket | c.Done:
         return _done("limit")
     if _judged_all(state, rater):
         return _done("judged")
-    return issue(decision, rater, stratum, expiry(decision), {"request": command.request})
+    return issue(decision, rater, group, expiry(decision), {"request": command.request})
 
 
 def _nothing_to_ask(state: State) -> c.Done | None:
@@ -135,7 +135,7 @@ def _new_slate(
 
 
 def issue(
-    decision: Decision, rater: RaterRecord | None, stratum: str | None, expires: str | None, more: dict[str, Any]
+    decision: Decision, rater: RaterRecord | None, group: str | None, expires: str | None, more: dict[str, Any]
 ) -> c.Ticket:
     """Ask the policy for a slate, emit a ticket that shows it in random order, and return the ticket."""
     state = decision.state
@@ -161,7 +161,7 @@ def issue(
         "id": new_id(state),
         "rater": rater.id if rater else None,
         "context": None if context is None else f"c{context + 1}",
-        "stratum": stratum,
+        "stratum": group,
         "shown": [state.options[k].id for k in shown],
         "by": by,
         "chosen": {"options": [state.options[k].id for k in choice.arms], "by": choice.by},
@@ -218,14 +218,14 @@ def print_tickets(decision: Decision, command: c.PrintTickets) -> tuple[c.Ticket
     if not known:
         number = whole("number", command.number, 1, MOST_PRINTED, of="tickets to print")
         rater = decision.rater(command.rater) if command.rater is not None else None
-        stratum = stratum_of(command.stratum) or (rater.stratum if rater else None)
+        group = group_of(command.group) or (rater.group if rater else None)
         why = _nothing_to_ask(state)
         if why is not None:
             raise Conflict(why.sentence)
         if rater is not None and state.settings.unit == "rater":
             raise Conflict("Tickets printed for one rater would show pairs again, and they count once here. Name no rater.")
         for place in range(number):
-            issue(decision, rater, stratum, None, {"request": command.request, "place": place})
+            issue(decision, rater, group, None, {"request": command.request, "place": place})
         known = state.sheets(command.request)
     return tuple(shown_ticket(state, state.tickets[one]) for one in known)
 
@@ -241,7 +241,7 @@ def shown_ticket(state: State, ticket: TicketRecord) -> c.Ticket:
         state.arena,
         ticket.rater,
         None if ticket.context is None else f"c{ticket.context + 1}",
-        ticket.stratum,
+        ticket.group,
         tuple(state.options[k].id for k in ticket.shown),
         ticket.by,
         ticket.issued,

@@ -30,7 +30,7 @@ class Checked:
     shown: tuple[int, ...]
     ballot: dict[str, Any]  # in normal form
     rater: str | None  # label
-    stratum: str | None
+    group: str | None
     context: int | None
 
 
@@ -85,12 +85,12 @@ def _check(state: State, line: VoteLine, places: Mapping[str, int]) -> Checked:
         if rater is not None and owner not in (None, rater):
             raise BadInput(f"Ticket {shortened(line.ticket)} is of {shortened(owner)}, not of {shortened(rater)}.")
         ballot = normal(line.ballot, state.settings.question, len(ticket.shown))
-        return Checked(ticket.id, ticket.shown, ballot, rater or owner, ticket.stratum, ticket.context)
+        return Checked(ticket.id, ticket.shown, ballot, rater or owner, ticket.group, ticket.context)
     shown = tuple(_option(places, name) for name in line.shown)
     if len(set(shown)) < len(shown) or not 2 <= len(shown) <= len(state.options):
         raise BadInput(f"Two or more different options must have been shown. Got {shortened(list(line.shown))}.")
     ballot = normal(line.ballot, state.settings.question, len(shown))
-    return Checked(None, shown, ballot, rater, _label(line.stratum), _context(state, line.context))
+    return Checked(None, shown, ballot, rater, _label(line.group), _context(state, line.context))
 
 
 def _as_checked(state: State, ticket: TicketRecord) -> Checked:
@@ -98,7 +98,7 @@ def _as_checked(state: State, ticket: TicketRecord) -> Checked:
     assert ticket.vote is not None
     rater = state.raters[ticket.rater].label if ticket.rater is not None else None
     known = None if ticket.by == "import" else ticket.id
-    return Checked(known, ticket.shown, json.loads(ticket.vote.ballot), rater, ticket.stratum, ticket.context)
+    return Checked(known, ticket.shown, json.loads(ticket.vote.ballot), rater, ticket.group, ticket.context)
 
 
 def _check_new(state: State, checked: Checked, tickets: set[str]) -> None:
@@ -114,13 +114,13 @@ def _cast(decision: Decision, line: str, checked: Checked) -> None:
     state = decision.state
     rater = None
     if checked.rater is not None:
-        rater = state.labels.get(checked.rater) or admit_label(decision, checked.rater, checked.stratum)
+        rater = state.labels.get(checked.rater) or admit_label(decision, checked.rater, checked.group)
     more: dict[str, Any] = {"line": line, "rater": rater}
     if checked.ticket is None:
         more |= {
             "shown": [state.options[k].id for k in checked.shown],
             "context": None if checked.context is None else f"c{checked.context + 1}",
-            "stratum": checked.stratum,
+            "stratum": checked.group,
         }
     cast(decision, checked.ticket, checked.ballot, rater, more)
 

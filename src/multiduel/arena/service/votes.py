@@ -88,7 +88,7 @@ def undo(decision: Decision, command: c.Undo) -> c.Receipt:
             "id": again,
             "rater": rater.id,
             "context": None if old.context is None else f"c{old.context + 1}",
-            "stratum": old.stratum,
+            "stratum": old.group,
             "shown": [state.options[k].id for k in old.shown],
             "by": "undo",
             "expires": expiry(decision),

@@ -105,7 +105,7 @@ class AppContext:
             "ticket": ticket.id,
             "question": constants.question,
             "context": constants.context_texts[ticket.context] if ticket.context is not None else None,
-            "stratum": ticket.stratum,
+            "group": ticket.group,
             "places": len(ticket.options),
             "contents": [
                 {"kind": constants.content_kinds[option][context], "url": f"/tickets/{ticket.id}/contents/{position}"}

@@ -31,7 +31,7 @@ def test_from_nothing_to_a_vote(call):
     arena, owner = call.arena(slate_size=3)
     rater = call.rater(arena, owner, "Ada")
     ticket = call.ask(arena, rater)
-    assert set(ticket) == {"ticket", "question", "context", "stratum", "places", "contents", "issued", "expires"}
+    assert set(ticket) == {"ticket", "question", "context", "group", "places", "contents", "issued", "expires"}
     assert ticket["places"] == 3 and ticket["question"] == "rank" and ticket["context"] is None
     texts = [call("GET", one["url"]).text for one in ticket["contents"]]
     assert sorted(texts) == sorted(option["content"] for option in THREE)
@@ -142,19 +142,19 @@ def test_the_sentence_is_about_what_was_meant(call, ballot, said):
     assert plain.status_code == 422 and "Content-Type application/json" in plain.json()["error"]
 
 
-def test_contexts_images_and_strata(call):
+def test_contexts_images_and_groups(call):
     image = {"kind": "image", "base64": base64.b64encode(PNG).decode()}
     options = [
         {"name": "a", "contents": [{"content": "Because."}, image]},
         {"name": "b", "contents": [{"kind": "markdown", "content": "*So.*"}, image]},
     ]
     arena, owner = call.arena(options, contexts=["Why?", "How?"])
-    rater = call.rater(arena, owner, stratum="north")
+    rater = call.rater(arena, owner, group="north")
     seen = set()
     ticket = call.ask(arena, rater)
     for _ in range(6):
         seen.add(ticket["context"])
-        assert ticket["stratum"] == "north"
+        assert ticket["group"] == "north"
         shown = [call("GET", one["url"]) for one in ticket["contents"]]
         kinds = [one["kind"] for one in ticket["contents"]]
         if ticket["context"] == "How?":

@@ -212,7 +212,7 @@ def test_sheets_are_numbered_and_listed(call):
     arena, key = call.arena()
     visitor = Visitor(call)
     token = visitor.token(visitor.enter(key).text)
-    made = visitor("POST", f"/own/{arena}/sheets", {"token": token, "request": "one/two?", "number": "3", "stratum": "Lyon"})
+    made = visitor("POST", f"/own/{arena}/sheets", {"token": token, "request": "one/two?", "number": "3", "group": "Lyon"})
     listed = visitor("GET", f"/own/{arena}/sheets").text
     assert "Earlier sheets" in listed and "Lyon" in listed
     assert made.status_code in (200, 404)

@@ -207,7 +207,7 @@ class RetireIn(Body):
 
 class RaterIn(Body):
     label: Label = ""
-    stratum: Label | None = None
+    group: Label | None = None
     limit: int | None = Field(None, ge=1, le=MOST_VOTES)
     request: RequestId | None = None
     kind: Literal["person", "judge"] = Field("person", description="A judge is a model or a program.")
@@ -266,7 +266,7 @@ class ReportOut(BaseModel):
 
 class SheetsIn(Body):
     number: int = Field(ge=1, le=MOST_SHEETS)
-    stratum: Label | None = None
+    group: Label | None = None
     request: RequestId | None = None
 
 
@@ -275,7 +275,7 @@ class SheetsIn(Body):
 
 class AskIn(Body):
     request: RequestId | None = Field(None, description="Sent again, it brings the same ticket.")
-    stratum: Label | None = Field(None, description="Used only where the owner assigned none to this rater.")
+    group: Label | None = Field(None, description="Used only where the owner assigned none to this rater.")
 
 
 class ShownOut(BaseModel):
@@ -289,7 +289,7 @@ class TicketOut(BaseModel):
     ticket: str
     question: Literal["rank", "best", "worst"]
     context: str | None = Field(description="The question that the options answer.")
-    stratum: str | None
+    group: str | None
     places: int
     contents: list[ShownOut]
     issued: str

@@ -72,7 +72,7 @@ async def sheets(request: Request, arena: m.Arena, body: m.SheetsIn) -> Any:
     """Tickets printed ahead: a CSV to be filled in, which then is a file of votes."""
     as_owner(request, arena)
     app_context, actor = app_context_of(request), caller_of(request)
-    command = c.PrintTickets(arena, body.number, body.request or uuid.uuid4().hex, stratum=body.stratum)
+    command = c.PrintTickets(arena, body.number, body.request or uuid.uuid4().hex, group=body.group)
 
     def written() -> str:
         return "".join(sheets_of(app_context.service, arena, app_context.service.do(command, actor=actor)))

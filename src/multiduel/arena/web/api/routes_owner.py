@@ -129,7 +129,7 @@ async def admit(request: Request, arena: m.Arena, body: m.RaterIn) -> Any:
     app_context = app_context_of(request)
     rater = await app_context.do(
         request,
-        c.AdmitRater(arena, body.label, body.stratum, body.limit, f"admit {body.request or uuid.uuid4().hex}", body.kind),
+        c.AdmitRater(arena, body.label, body.group, body.limit, f"admit {body.request or uuid.uuid4().hex}", body.kind),
     )
     key = await app_context.quick(arena, app_context.access.new_key, "rater", arena=arena, rater=rater, by=caller_of(request))
     return JSONResponse({"rater": rater, "key": key}, 201)

@@ -59,7 +59,7 @@ async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
 async def ask(request: Request, arena: m.Arena, body: m.AskIn) -> Any:
     """The next ticket, or the reason why there is none. Asked again under the same request, the same ticket."""
     app_context, rater = app_context_of(request), as_rater(request, arena)
-    command = Ask(arena, rater, body.request or uuid.uuid4().hex, stratum=body.stratum)
+    command = Ask(arena, rater, body.request or uuid.uuid4().hex, group=body.group)
     return JSONResponse(await app_context.ticket(await app_context.do(request, command)))
 
 

@@ -68,7 +68,7 @@ def voters(state: State) -> Voters:
             reason = f"rater excluded by the owner: {rater.reason or 'no reason given'}" if rater and rater.quarantined else limit
             excluded[reason] += 1
         else:
-            group = ticket.stratum or NO_GROUP
+            group = ticket.group or NO_GROUP
             votes[group] += 1
             people.setdefault(group, set()).add(ticket.rater or "")
             times.append(min(vote.at, state.at))

@@ -77,7 +77,7 @@ class Printing:
     at: str
     sheets: int
     voted: int
-    stratum: str | None
+    group: str | None
 
 
 def printings(app_context: AppContext, arena: str) -> list[Printing]:
@@ -85,7 +85,7 @@ def printings(app_context: AppContext, arena: str) -> list[Printing]:
     found = []
     with app_context.service.look(arena) as state:
         for asked, one in state.printings.items():
-            found.append(Printing(asked, one.at, one.sheets, one.voted, one.stratum))
+            found.append(Printing(asked, one.at, one.sheets, one.voted, one.group))
     return sorted(found, key=lambda one: one.at, reverse=True)
 
 
@@ -103,7 +103,7 @@ async def print_sheets(request: Request) -> Response:
     try:
         if not (number.isascii() and number.isdigit() and len(number) < 6 and 1 <= int(number) <= MOST_SHEETS):
             raise BadInput(f"1 to {MOST_SHEETS:,} sheets can be made at once. Got {number[:20] or 'none'}.")
-        await app_context.do(request, c.PrintTickets(arena, int(number), asked, stratum=fields.get("stratum") or None))
+        await app_context.do(request, c.PrintTickets(arena, int(number), asked, group=fields.get("group") or None))
     except (BadInput, Conflict) as error:
         return await sheets_page(request, problem=str(error))
     return RedirectResponse(f"/own/{arena}/sheets/{asked}", 303)

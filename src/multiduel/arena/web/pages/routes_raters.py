@@ -71,9 +71,7 @@ async def admit(request: Request) -> Response:
             raise BadInput(f"A limit is a whole number of votes, or empty. Got {limit[:20]}.")
         links = []
         for k, label in enumerate(labels):
-            command = c.AdmitRater(
-                arena, label, fields.get("stratum") or None, int(limit) if limit else None, f"page {asked} {k}"
-            )
+            command = c.AdmitRater(arena, label, fields.get("group") or None, int(limit) if limit else None, f"page {asked} {k}")
             rater = await app_context.do(request, command)
             key = await app_context.quick(
                 arena, app_context.access.new_key, "rater", arena=arena, rater=rater, by=caller_of(request)
