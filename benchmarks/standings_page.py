@@ -1,4 +1,4 @@
-"""docs/standings.md: standings.template.md, filled with what standings_coverage.py measured.
+"""docs/standings-numbers.md: standings.template.md, filled with what standings_coverage.py measured.
 
 python benchmarks/standings_page.py
 """

@@ -1,4 +1,4 @@
-"""docs/standings.md is made from what was measured, and what was measured keeps the promise."""
+"""docs/standings-numbers.md is made from what was measured, and what was measured keeps the promise."""
 
 import json
 import math
