@@ -90,7 +90,9 @@ def answers(rows):
         return "" if row is None else f"{row['answers_50']:,.0f}"
 
     order = sorted(policies, key=lambda policy: known[(*policy, last[0], first[1])]["answers_50"])
-    lines = [[name + (", closing" if closing else ""), *(number((name, closing), cell) for cell in cells)] for name, closing in order]
+    lines = [
+        [name + (", closing" if closing else ""), *(number((name, closing), cell) for cell in cells)] for name, closing in order
+    ]
     low = min(row["answers_10"] / row["answers_50"] for row in rows)
     high = max(row["answers_90"] / row["answers_50"] for row in rows)
     wrong, runs = (sum(row[name] for row in rows) for name in ("wrong", "runs"))
