@@ -7,7 +7,7 @@ answer, with the luck in it. A slate of m compares the winner with m - 1 at once
 pair, or the sum over m - 1, whichever is more. The range is from the 10 % to the 90 % quantile of the draws.
 
 It is a forecast, not a promise: it believes in strengths, and it counts on slates that hold the winner (``challengers``).
-docs/verdicts-numbers.md says how far off it was.
+docs/verdicts.md says how far off it was.
 """
 
 from __future__ import annotations

@@ -253,7 +253,7 @@ def centring(group: Ints, compared: Floats) -> Floats:
     Not the plain mean. A policy that looks for the best stops showing options after bad luck, so that the rarely shown are,
     together, estimated too low. In a plain mean their errors weigh as much as all others and add up, and shift every strength:
     the intervals of well-known options then miss too often where options are alike. In the weighted mean their errors weigh
-    little, and what is uncertain about an option is mostly its own. docs/standings-numbers.md has both, measured.
+    little, and what is uncertain about an option is mostly its own. docs/standings.md has both, measured.
     """
     weights = np.where(group[:, None] == group[None, :], np.maximum(compared, 1e-12)[None, :], 0.0)
     centre: Floats = np.eye(len(group)) - weights / weights.sum(axis=1, keepdims=True)
