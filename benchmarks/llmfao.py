@@ -105,9 +105,7 @@ def tables() -> dict[str, str]:
         strongest = ", ".join(line[0] for line in row["rows"][:3])
         left = percent(round(row["left"], 3))
         same = made["correlation with people"].get(judge, "")
-        models.append(
-            f"| {judge} | {row['answers']:,} | {row['ties']:,} | {left} | {row['headline']} | {strongest} | {same} |"
-        )
+        models.append(f"| {judge} | {row['answers']:,} | {row['ties']:,} | {left} | {row['headline']} | {strongest} | {same} |")
     effects = ["| of the first option, more | effect on strength | interval |", "|---|---|---|"]
     effects += [f"| {name} | {signed(e)} | {span(_or_nan(low), _or_nan(high))} |" for name, e, low, high in made["effects"]]
     return {

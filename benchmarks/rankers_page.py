@@ -141,20 +141,15 @@ def statements(rows):
 
 
 def log(rows):
-    said = {
-        "write": "written by the library, each page and click by itself",
-        "analyse": "`analyse`",
-        "state": "`analyse --state`, the first time",
-        "again": "`analyse --state` after 1,000 more pages, and clicks on 100 old ones",
-        "replay": "`replay --policy uniform --slate-size 4`, all pages followed",
-    }
-    order = sorted(rows, key=lambda row: list(said).index(row["what"]))
-    lines = [[said[row["what"]], f"{row['pages']:,}", f"{row['seconds']:,.0f} s", memory(row)] for row in order]
-    most = max(row["pages"] for row in rows)
-    size = f"{most:,} pages, 1.7 clicks each, {rows[0]['megabytes']:,.0f} MB"
-    head = f"Four rankers, 200,000 users, {size}. CPU seconds on a busy machine; memory beyond that for a short log:"
-    return f"{head}\n\n{table('what | pages | time | memory', lines)}"
+    known = {row["what"]: row for row in rows}
 
+    def took(what):
+        row = known[what]
+        return f"{row['seconds']:,.0f} s and {row['peak_mb'] - row['before_mb']:,.0f} MB"
 
-def memory(row):
-    return "" if row["what"] == "write" else f"{row['peak_mb'] - row['before_mb']:,.0f} MB"
+    log, more = known["analyse"], known["again"]["pages"]
+    size = f"{log['pages']:,} pages ({log['megabytes']:,.0f} MB, four rankers, 200,000 users)"
+    return (
+        f"`analyse` takes {took('analyse')} for a log of {size}; with `--state`, {took('again')} for {more:,} pages more. "
+        f"`replay` takes {took('replay')}. CPU seconds on a busy machine, and memory beyond that for a short log."
+    )
