@@ -69,6 +69,10 @@ docs-serve: $(DOCS_READY)
 figures: $(READY)
 	$(BIN)/python docs/scripts/figures.py
 	$(BIN)/python benchmarks/verdicts.py page
+	$(BIN)/python benchmarks/standings_page.py
+	$(BIN)/python benchmarks/batches.py page
+	$(BIN)/python benchmarks/votes.py page
+	$(BIN)/python benchmarks/llmfao.py page
 	$(BIN)/python benchmarks/rankers_quality.py page
 	$(BIN)/python benchmarks/due_duel.py tables
 	$(BIN)/python benchmarks/arena.py page

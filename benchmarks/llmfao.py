@@ -24,7 +24,7 @@ from multiduel.votes.styles import style_covariates
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "guides" / "leaderboard.md"
 JUDGES = {"people": "crowd-comparisons.csv", "GPT-4": "gpt4-crowd-comparisons.csv", "GPT-3": "gpt3-crowd-comparisons.csv"}
-SHOWN = 10  # options in a table
+SHOWN = 5  # options in a table
 
 
 def measure(folder: Path) -> None:
@@ -97,15 +97,15 @@ def tables() -> dict[str, str]:
         row = judges[f"people, by {by}"]
         verdicts.append(f"| {by} | {row['units']:,} | {row['headline']} | {len(row['best'])} |")
     models = [
-        '| judge | answers | ties | "left", of the decided | the answer | strongest five | correlation with people |',
+        '| judge | answers | ties | "left", of the decided | the answer | strongest three | correlation with people |',
         "|---|---|---|---|---|---|---|",
     ]
     for judge in JUDGES:
         row = judges[f"{judge}, by answer"]
-        five = ", ".join(line[0] for line in row["rows"][:5])
-        left = f"{percent(round(row['left'], 3))} ({row['left_of'][0]:,} of {row['left_of'][1]:,})"
+        strongest = ", ".join(line[0] for line in row["rows"][:3])
+        left = percent(round(row["left"], 3))
         same = made["correlation with people"].get(judge, "")
-        models.append(f"| {judge} | {row['answers']:,} | {row['ties']:,} | {left} | {row['headline']} | {five} | {same} |")
+        models.append(f"| {judge} | {row['answers']:,} | {row['ties']:,} | {left} | {row['headline']} | {strongest} | {same} |")
     effects = ["| of the first option, more | effect on strength | interval |", "|---|---|---|"]
     effects += [f"| {name} | {signed(e)} | {span(_or_nan(low), _or_nan(high))} |" for name, e, low, high in made["effects"]]
     return {

@@ -1,4 +1,4 @@
-"""docs/rankers.md: rankers.template.md, filled with what rankers_quality.py measured."""
+"""docs/rankers-numbers.md: rankers.template.md, filled with what rankers_quality.py measured."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ NOT_YET = "Not measured yet."
 
 def write(store, template, path):
     text = template
-    makers = {"play": play, "ties": ties, "flips": flips, "speed": speed, "log": log}
-    for name, make in (makers | {"statements": statements, "contradictions": contradictions}).items():
-        of = {"ties": "play", "speed": "sensitivity"}.get(name, name)
+    makers = {"ties": ties, "flips": flips, "speed": speed, "log": log, "statements": statements, "verdict_error": verdict_error}
+    for name, make in makers.items():
+        of = {"ties": "play", "speed": "sensitivity", "verdict_error": "statements"}.get(name, name)
         text = text.replace(f"@@{name}@@", make(store[of]["rows"]) if of in store else NOT_YET)
     rows = store["sensitivity"]["rows"] if "sensitivity" in store else []
     known = "fairness" in store and bool(rows)
@@ -27,7 +27,7 @@ def write(store, template, path):
             else "two that were not measured yet"
         )
         text = text.replace(f"@@pair_{data}@@", words)
-    path.write_text(text.replace("@@default@@", default(rows)))
+    path.write_text(text)
 
 
 def table(heading, rows):
@@ -45,61 +45,42 @@ def off(found):
 
 
 def quality(fairness, sensitivity):
-    """Fairness and sensitivity of every method, a row per size of the slate."""
+    """A row per method: how far it is from fair at worst, and how many users it needs by the size of the slate."""
+    beyond = behind(sensitivity)
     lines = []
-    for row in sorted(fairness, key=lambda row: (ALL.index(row["method"]), row["m"])):
-        cells = [off(row[what]) for what in ("random", "shifted", "equal")]
+    for name in ALL:
+        mine = sorted((row for row in fairness if row["method"] == name), key=lambda row: row["m"])
+        cells = [off(max((row[what] for row in mine), key=lambda found: found[0])) for what in ("random", "shifted", "equal")]
         for data in ("MQ2008", "text"):
-            key = (data, row["m"], row["method"])
-            found = next((other for other in sensitivity if (other["data"], other["m"], other["method"]) == key), None)
-            cells.append("" if found is None else needed(found))
-        lines.append([f"`{row['method']}`" if row["m"] == 2 else "", str(row["m"]), *cells])
-    head = "method | m | random, MQ2008 | random, shifted | equal rankers | users needed, MQ2008 | users needed, text"
-    return f"{table(head, lines)}\n\n{fairness[0]['users']:,} users for fairness, {sensitivity[0]['users']:,} for sensitivity."
+            found = [one(sensitivity, data=data, m=row["m"], method=name) for row in mine]
+            cells.append(" / ".join(needed(row) for row in found if row is not None))
+        lines.append([f"`{name}`", *cells, f"{beyond[name]:.1f}" if name in beyond else "not fair"])
+    head = (
+        "method | random, MQ2008 | random, shifted | equal rankers | users needed, MQ2008 | users needed, text | times the best"
+    )
+    return f"{table(head, lines)}\n\n{fairness[0]['users']:,} users for fairness, {sensitivity[0]['users']:,} for users needed."
 
 
 def needed(row):
     """Users, if the difference was seen at all."""
-    if row["z"] < 2:
-        return f"not seen ({row['z_per_1000']:.1f})"
-    return f"{row['needed']:,.0f} ({row['z_per_1000']:.1f})"
+    return "not seen" if row["z"] < 2 else f"{row['needed']:,.0f}"
 
 
 ALL = tuple(METHODS)
 FAIR = ("pair-draft", "neutral-team-draft", "team-draft", "probabilistic", "probabilistic-drawn", "optimised")
 
 
-def default(rows):
-    """Which fair method needs the fewest users in each setting, and how many times as many each needs over all."""
-    if not rows:
-        return NOT_YET
-    best, behind = [], {name: [] for name in FAIR}
+def behind(rows):
+    """How many times the users of the best fair method each fair method needs: the geometric mean over all cells."""
+    ratios = {name: [] for name in FAIR}
     for data, m in dict.fromkeys((row["data"], row["m"]) for row in rows):
-        fair = {row["method"]: row for row in rows if (row["data"], row["m"]) == (data, m) and row["method"] in FAIR}
-        first = max(fair, key=lambda name: fair[name]["z"])  # the first of equals: with two rankers two methods are the same
-        best.append(f"`{first}` ({data}, m = {m})")
-        for name, row in fair.items():
-            behind[name].append((fair[first]["z"] / max(row["z"], 1e-9)) ** 2)
-    over_all = {name: math.exp(sum(map(math.log, ratios)) / len(ratios)) for name, ratios in behind.items()}
-    order = sorted(over_all, key=over_all.get)
-    assert order[0] == METHOD, f"{order[0]} should be the default"
-    told = "; ".join(f"`{name}` {over_all[name]:.2f}, at worst {max(behind[name]):.1f}" for name in order)
-    return (
-        f"Of the methods that are fair, the fewest users are needed by {', '.join(best)}. How many times as many as the best one "
-        f"each needs, the geometric mean of the six: {told}."
-    )
-
-
-PLAYED = (("team-draft", "half"), ("team-draft", "drop"), ("pair-draft", "half"), ("pair-draft", "drop"))
-
-
-def play(rows):
-    lines = []
-    for policy, m in dict.fromkeys((row["policy"], row["m"]) for row in rows):
-        found = [one(rows, policy=policy, m=m, method=method, ties=how) for method, how in PLAYED]
-        lines.append([policy, str(m), *("" if row is None else f"{row['regret']:,.0f} ± {row['error']:,.0f}" for row in found)])
-    head = " | ".join(["policy", "m", *(f"`{method}`, {how}" for method, how in PLAYED)])
-    return f"{table(head, lines)}\n\n{rows[0]['horizon']:,} users, {rows[0]['runs']} runs, {rows[0]['arms']} rankers."
+        fair = {row["method"]: row["z"] for row in rows if (row["data"], row["m"]) == (data, m) and row["method"] in FAIR}
+        for name, z in fair.items():
+            ratios[name].append((max(fair.values()) / max(z, 1e-9)) ** 2)
+    over_all = {name: math.exp(sum(map(math.log, found)) / len(found)) for name, found in ratios.items()}
+    first = min(over_all, key=over_all.get)
+    assert first == METHOD, f"{first} should be the default"
+    return over_all
 
 
 def ties(rows):
@@ -124,17 +105,24 @@ def one(rows, **what):
 
 
 def flips(rows):
-    lines = [[row["data"], row["clicks"], f"`{row['method']}`", str(row["flipped"]), str(row["certain"])] for row in rows]
-    return table("data | clicks | method | flipped | pairs certain both ways, of 28", lines)
+    found = [
+        f"{row['flipped']} of {row['certain']} pairs on {row['data']} with `{row['method']}`" for row in rows if row["flipped"]
+    ]
+    none = dict.fromkeys(row["data"] for row in rows if not row["flipped"])
+    return f"{' and '.join(found)}; none on {' and '.join(none)}"
 
 
 def speed(rows):
     """From what sensitivity took; with m = 2 that has compiling in it."""
-    lines = []
-    for name in dict.fromkeys(row["method"] for row in rows if row["m"] > 2):
-        of = [one(rows, method=name, m=m, data="MQ2008") for m in (4, 8)]
-        lines.append([f"`{name}`", *(f"{row['users'] / row['seconds']:,.0f}" for row in of)])
-    return table("method | m = 4 | m = 8", lines)
+    found = {row["method"]: row["users"] / row["seconds"] for row in rows if (row["data"], row["m"]) == ("MQ2008", 4)}
+    fast, slow = max(found, key=found.get), min(found, key=found.get)
+    told = [f"{round(found[name], -3):,.0f} with `{name}`" for name in (METHOD, fast, slow)]
+    return f"{told[0]}, from {told[2]} to {told[1]}"
+
+
+def verdict_error(rows):
+    """The highest share of logs of equal rankers in which the verdict named one."""
+    return f"{max(100 * row['named']['verdict'][0] / row['logs'] for row in rows if row['setting'] == 'equal'):.1f} %"
 
 
 def statements(rows):
@@ -152,35 +140,16 @@ def statements(rows):
     return table("setting | slates | rankers | users x pages | taste | verdict | means | standings | t-test", lines)
 
 
-def contradictions(rows):
-    head = f"Of {rows[0]['logs']} logs of four close rankers, {rows[0]['pages']:,} users each, looked at after every page:"
-    lines = [
-        [f"{row['margin']:g}", *(str(row[name]) for name in ("once", "lost", "halves", "either", "several"))] for row in rows
-    ]
-    columns = (
-        "margin | once certain | of these, not at the end | certain, beside an interval that doubts it | either of these, now"
-    )
-    columns += " | several within the margin"
-    return f"{head}\n\n{table(columns, lines)}"
-
-
 def log(rows):
-    said = {
-        "write": "written by the library, each page and click by itself",
-        "analyse": "`analyse`",
-        "state": "`analyse --state`, the first time",
-        "again": "`analyse --state` after 1,000 more pages, and clicks on 100 old ones",
-        "replay": "`replay --policy uniform --slate-size 4`, all pages followed",
-    }
-    lines = []
-    for row in sorted(rows, key=lambda row: list(said).index(row["what"])):
-        parts = (f"{row['verdict_seconds']:,.0f} s", f"{row['verdict_mb']:,.0f} MB") if "verdict_mb" in row else ("", "")
-        lines.append([said[row["what"]], f"{row['pages']:,}", *parts, f"{row['seconds']:,.0f} s", memory(row)])
-    most = max(row["pages"] for row in rows)
-    size = f"{most:,} pages, 1.7 clicks each, {rows[0]['megabytes']:,.0f} MB"
-    head = f"Four rankers, 200,000 users, {size}. CPU seconds on a busy machine; memory beyond that for a short log:"
-    return f"{head}\n\n{table('what | pages | verdict | memory | whole report | memory', lines)}"
+    known = {row["what"]: row for row in rows}
 
+    def took(what):
+        row = known[what]
+        return f"{row['seconds']:,.0f} s and {row['peak_mb'] - row['before_mb']:,.0f} MB"
 
-def memory(row):
-    return "" if row["what"] == "write" else f"{row['peak_mb'] - row['before_mb']:,.0f} MB"
+    log, more = known["analyse"], known["again"]["pages"]
+    size = f"{log['pages']:,} pages ({log['megabytes']:,.0f} MB, four rankers, 200,000 users)"
+    return (
+        f"`analyse` takes {took('analyse')} for a log of {size}; with `--state`, {took('again')} for {more:,} pages more. "
+        f"`replay` takes {took('replay')}. CPU seconds on a busy machine, and memory beyond that for a short log."
+    )

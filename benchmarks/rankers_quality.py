@@ -1,7 +1,7 @@
 """How fair and how sensitive every method is, what ties cost policies, regret of defaults old and new, and signs that flip.
 
     PYTHONPATH=src:. python benchmarks/rankers_quality.py measure FOLDER   # with mq2008.svm.gz and mslr_web_fold1_sample.svm.gz
-    PYTHONPATH=src python benchmarks/rankers_quality.py page             # docs/rankers.md from rankers.json and the template
+    PYTHONPATH=src python benchmarks/rankers_quality.py page    # docs/rankers-numbers.md from rankers.json
 
 One thread. What was measured is kept in rankers.json; remove it to measure it again. ``measure FOLDER fairness:greedy``
 measures one method of a part, ``sensitivity:greedy@text`` one method on one of its collections, ``play:mdb`` one policy,
@@ -33,7 +33,7 @@ import ranker_statements
 import text_collection
 
 STORE, TEMPLATE = Path(__file__).with_name("rankers.json"), Path(__file__).with_name("rankers.template.md")
-PAGE = Path(__file__).parents[1] / "docs" / "rankers.md"
+PAGE = Path(__file__).parents[1] / "docs" / "rankers-numbers.md"
 SIZES = (2, 4, 8)
 POLICIES = ("multi-rucb", "mdb", "ind-self-sparring", "rmed1", "due-duel")
 POWER = 7.849  # (1.96 + 0.842)^2: a two-sided test at 5 % that finds the difference in 80 % of trials

@@ -5,7 +5,7 @@
 
 An experiment is missed if any interval of any option misses at any look. With 59 options, 500 experiments are played. The file is
 written after every setting, and settings that it holds already are kept; ``benchmarks/standings_page.py`` makes the tables of
-docs/standings.md from it.
+docs/standings-numbers.md from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/standings.md: standings.template.md, filled with what standings_coverage.py measured.
+"""docs/standings-numbers.md: standings.template.md, filled with what standings_coverage.py measured.
 
 python benchmarks/standings_page.py
 """
@@ -9,7 +9,11 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TEMPLATE, STORE, PAGE = HERE / "standings.template.md", HERE / "standings_coverage.json", HERE.parent / "docs" / "standings.md"
+TEMPLATE, STORE, PAGE = (
+    HERE / "standings.template.md",
+    HERE / "standings_coverage.json",
+    HERE.parent / "docs" / "standings-numbers.md",
+)
 PARTS = {"first": "10 options", "all": "duels and rankings", "ties": "with ties", "raters": "raters with tastes, by rater"}
 
 
@@ -24,7 +28,8 @@ def write(store, template, page):
         "highest": percent(max(row["missed"] for row in rows)),
         "wrong": percent(max(row["wrong"] for row in rows)),
         "summary": summary(rows),
-        "all": "\n\n".join(everything(rows, part) for part in PARTS),
+        "sizes": listed({row["K"] for row in rows}),
+        "slates": listed({row["m"] for row in rows}),
         "contrast": contrast(store["settings"]),
     }
     for name, filling in fillings.items():
@@ -65,17 +70,9 @@ def summary(rows):
     return table(head, lines, 2)
 
 
-def everything(rows, part):
-    lines = []
-    for row in (row for row in rows if row["part"] == part):
-        raters = [] if row["raters"] == "none" else [row["raters"]]
-        cells = [str(row["K"]), str(row["m"]), row["slates"], row["strengths"], *raters]
-        shares = [percent(row[kind]) for kind in ("missed", "wrong", "fixed", "last")]
-        lines.append([*cells, f"{row['T']:,}", *shares, f"{row['wide']:.2f}", f"{row['ratio']:.2f}"])
-    raters = ["raters"] if part == "raters" else []
-    head = ["K", "m", "slates", "strengths", *raters, "answers"]
-    head += ["missed", "wrong order", "usual, looked at", "usual, last look", "half-width", "times wider"]
-    return f"<details markdown><summary>{PARTS[part].capitalize()}</summary>\n\n{table(head, lines, 4)}\n\n</details>"
+def listed(numbers):
+    *most, last = map(str, sorted(numbers))
+    return f"{', '.join(most)} or {last}"
 
 
 def contrast(rows):

@@ -1,4 +1,4 @@
-"""docs/verdicts.md and its figure: verdicts.template.md, filled with what verdicts.py measured."""
+"""docs/verdicts-numbers.md and its figure: verdicts.template.md, filled with what verdicts.py measured."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def write(store, folder):
         "ms": f"{speed['verdict_ms']:.1f}",
         "margin_ms": f"{speed['with_margin_ms']:.1f}",
     }
-    fillings |= {"observe": observing(speed["observe_ms"])}
+    fillings |= {"observe": observing(speed["observe_ms"]), "runs": " or ".join(known_runs(store["answers"]))}
     text = TEMPLATE.read_text()
     for name, filling in fillings.items():
         text = text.replace(f"@@{name}@@", filling)
-    (folder / "verdicts.md").write_text(text)
+    (folder / "verdicts-numbers.md").write_text(text)
 
 
 def table(heading, rows):
@@ -43,93 +43,92 @@ def percent(row, name):
 
 
 def errors(rows):
-    groups = defaultdict(list)
-    for row in rows:
-        groups[row["world"], row["K"]].append(row)
+    """The worst setting of each world."""
     lines = []
-    for (world, K), group in groups.items():
-        claims = [row["claims"] / row["trials"] for row in group]
+    for world in dict.fromkeys(row["world"] for row in rows):
+        group = [row for row in rows if row["world"] == world]
         best_out = worst(group, "out_wrong") if world == "a winner" else "-"
-        cells = [world, str(K), str(len(group)), worst(group, "wrong"), best_out, worst(group, "missed")]
-        lines.append([*cells, f"{min(claims):.0%} to {max(claims):.0%}"])
-    highest = max(max(row["wrong"], row["out_wrong"], row["missed"]) for row in rows) / rows[0]["trials"]
-    head = "world | K | settings | wrong | best out | missed | a winner named in time"
-    return f"{table(head, lines)}\n\nOver all {len(rows)} settings the highest rate of any kind is {highest:.1%}."
+        lines.append([world, str(len(group)), worst(group, "wrong"), best_out, worst(group, "missed")])
+    named = []
+    for K in sorted({row["K"] for row in rows}):
+        claims = [row["claims"] / row["trials"] for row in rows if (row["world"], row["K"]) == ("a winner", K)]
+        named.append(f"{min(claims):.0%} to {max(claims):.0%} with K = {K}")
+    told = f"Where there is a winner, it was named in time in {', '.join(named)}."
+    return f"{table('world | settings | wrong | best out | missed', lines)}\n\n{told}"
 
 
 def tastes(rows):
+    """How often the verdict is wrong about the population, by answer and by rater: the worst setting of each number of raters."""
     groups = defaultdict(list)
     for row in rows:
-        groups[row["world"].split()[0], row["K"], row["unit"]].append(row)
+        if row["about"] == "the population":
+            groups[row["world"].split()[0], row["K"], row["unit"]].append(row)
     lines = []
-    for (raters, K, unit), group in groups.items():
-        these, population = ([row for row in group if row["about"] == about] for about in ("these raters", "the population"))
-        cells = [raters, str(K), unit, str(len(these))]
-        cells.append(worst(these, "wrong") if unit == "answer" else "(not promised)")
-        claims = [row["claims"] / row["trials"] for row in these]
-        lines.append([*cells, worst(population, "wrong"), f"{min(claims):.0%} to {max(claims):.0%}"])
-    return table(
-        "raters | K | unit | settings | wrong about these raters | wrong about the population | a winner named in time", lines
-    )
+    for raters, K in dict.fromkeys((raters, K) for raters, K, _ in groups):
+        units = [groups[raters, K, unit] for unit in ("answer", "rater")]
+        lines.append([raters, str(K), str(len(units[0])), *(worst(group, "wrong") for group in units)])
+    return table("raters | K | settings | wrong, by answer | wrong, by rater", lines)
 
 
 def worst(rows, name):
     return percent(max(rows, key=lambda row: row[name]), name)
 
 
+def known_runs(rows):
+    return sorted({str(row["runs"]) for row in rows}, key=int)
+
+
 def answers(rows):
-    lines = []
-    for row in sorted(rows, key=lambda row: (row["K"], row["m"], row["answers_50"] or 1e18)):
-        low, middle, high = (f"{row[f'answers_{q}']:,.0f}" if row[f"answers_{q}"] else "open" for q in (10, 50, 90))
-        name = row["policy"] + (", closing" if row["closing"] else "")
-        cells = [str(row["K"]), name, str(row["m"]), str(row["runs"]), middle, f"{low} to {high}", str(row["wrong"])]
-        lines.append([*cells, f"{row['regret']:,.0f}"])
-    return table("K | policy | m | runs | answers | 10 % to 90 % | wrong | regret by then", lines)
+    """Medians, a row per policy; the quickest over all first."""
+    known = {(row["policy"], row["closing"], row["K"], row["m"]): row for row in rows}
+    cells = sorted({(row["K"], row["m"]) for row in rows})
+    first, last = cells[0], cells[-1]
+    policies = dict.fromkeys((row["policy"], row["closing"]) for row in rows)
+
+    def number(policy, cell):
+        row = known.get((*policy, *cell))
+        return "" if row is None else f"{row['answers_50']:,.0f}"
+
+    order = sorted(policies, key=lambda policy: known[(*policy, last[0], first[1])]["answers_50"])
+    lines = [
+        [name + (", closing" if closing else ""), *(number((name, closing), cell) for cell in cells)] for name, closing in order
+    ]
+    low = min(row["answers_10"] / row["answers_50"] for row in rows)
+    high = max(row["answers_90"] / row["answers_50"] for row in rows)
+    wrong, runs = (sum(row[name] for row in rows) for name in ("wrong", "runs"))
+    head = " | ".join(["policy", *(f"K = {K}, m = {m}" for K, m in cells)])
+    spread = f"In every cell, 80 % of the runs lie between {low:.1f} and {high:.1f} times the median."
+    return f"{table(head, lines)}\n\n{spread} {wrong} of {runs:,} runs named a wrong winner."
 
 
 def forecasts(rows):
-    """How often the range held, where it was said; a range that is too wide is "too early to say"."""
-    lines = []
-    for world, K, m in dict.fromkeys((row["world"], row["K"], row["m"]) for row in rows):
-        for name, least, most in (("40 to 80", 40, 80), ("80 to 160", 80, 160), ("160 and more", 160, np.inf)):
-            here = [row for row in rows if (row["world"], row["K"], row["m"]) == (world, K, m)]
-            looks = [row for row in here if least <= row["at"] * m / K < most]
-            here = [row for row in looks if not is_wide(row["low"], row["high"])]
-            known = [row for row in here if row["end"] or row["at"] + row["high"] < MOST]
-            if not known:
-                continue
-            left = np.array([row["end"] - row["at"] if row["end"] else np.inf for row in known])
-            low, likely, high = (np.array([row[column] for row in known]) for column in ("low", "likely", "high"))
-            ratio = np.quantile(left / np.maximum(likely, 1.0), (0.1, 0.5, 0.9), method="higher")
-            shares = (((low <= left) & (left <= high)).mean(), (left < low).mean(), (left > high).mean())
-            cells = [
-                world,
-                str(K),
-                str(m),
-                name,
-                f"{1 - len(here) / len(looks):.0%}",
-                str(len(known)),
-                str(len(here) - len(known)),
-                *(f"{share:.0%}" for share in shares),
-            ]
-            lines.append([*cells, f"{ratio[1]:.2f}", f"{ratio[0]:.2f} to {ratio[2]:.2f}"])
-    said = "forecasts | not known | within | sooner | later | ratio, median | 10 % to 90 %"
-    return table(f"world | K | m | showings per option | too early | {said}", lines)
+    """How often the range held, where it was given."""
+    lines, unknown = [], 0
+    for world, K in dict.fromkeys((row["world"], row["K"]) for row in rows):
+        looks = [row for row in rows if (row["world"], row["K"]) == (world, K) and row["at"] * row["m"] / K >= 40]
+        here = [row for row in looks if not is_wide(row["low"], row["high"])]
+        known = [row for row in here if row["end"] or row["at"] + row["high"] < MOST]
+        unknown += len(here) - len(known)
+        left = np.array([row["end"] - row["at"] if row["end"] else np.inf for row in known])
+        low, likely, high = (np.array([row[column] for row in known]) for column in ("low", "likely", "high"))
+        ratio = np.quantile(left / np.maximum(likely, 1.0), (0.1, 0.5, 0.9), method="higher")
+        shares = (((low <= left) & (left <= high)).mean(), (left < low).mean(), (left > high).mean())
+        early = f"{1 - len(here) / len(looks):.0%}"
+        cells = [world, str(K), str(len(known)), early, *(f"{share:.0%}" for share in shares)]
+        lines.append([*cells, f"{ratio[1]:.2f} ({ratio[0]:.2f} to {ratio[2]:.2f})"])
+    head = "world | K | forecasts | too early | within | sooner | later | ratio, median (10 % to 90 %)"
+    told = f"Not counted: {unknown} forecasts whose range was not over after {MOST:,} answers."
+    return f"{table(head, lines)}\n\n{told}"
 
 
 def widths(rows):
-    known = {(row["n"], row["share"]): row for row in rows}
-    lines = []
-    for n in (100, 1000, 10000):
-        for share in (0.5, 0.7, 0.9):
-            anytime, fixed = known[n, share]["anytime"], known[n, share]["fixed"]
-            lines.append([f"{n:,}", f"{share:.0%}", f"{anytime:.3f}", f"{fixed:.3f}", f"{anytime / fixed:.2f}"])
-    return table("n | share of wins | at any time | at a fixed n | ratio", lines)
+    ratios = [row["anytime"] / row["fixed"] for row in rows if 100 <= row["n"] <= 10_000]
+    return f"{min(ratios):.1f} to {max(ratios):.1f}"
 
 
 def observing(times):
-    rows = sorted(times.items(), key=lambda row: row[1])
-    return table("policy | ms", [[name, f"{ms:.1f}"] for name, ms in rows])
+    (quick, least), (slow, most) = (pick(times.items(), key=lambda row: row[1]) for pick in (min, max))
+    return f"{least:.1f} ms (`{quick}`) to {most:.1f} ms (`{slow}`)"
 
 
 def draw(rows, path):

@@ -1,7 +1,7 @@
 """What verdicts promise and what they cost, measured.
 
     python benchmarks/verdicts.py measure [errors tastes answers width forecast speed]   into benchmarks/verdicts.json
-    python benchmarks/verdicts.py page                                            docs/verdicts.md and its figures, from there
+    python benchmarks/verdicts.py page                                            docs/verdicts-numbers.md and its figure
 
 ``measure`` without names measures everything: about an hour on one core. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv.
 """

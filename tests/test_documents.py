@@ -55,8 +55,8 @@ def test_readme_is_a_front_door():
 @pytest.mark.parametrize(
     ("script", "command", "page"),
     [
-        ("verdicts", "page", "verdicts"),
-        ("rankers_quality", "page", "rankers"),
+        ("verdicts", "page", "verdicts-numbers"),
+        ("rankers_quality", "page", "rankers-numbers"),
         ("due_duel", "tables", "due-duel"),
         ("arena", "page", "arena"),
         ("judges", "page", "judges"),

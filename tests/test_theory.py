@@ -243,7 +243,7 @@ def test_theorem3_figures(alpha, m, lead, rest):
     assert smaller == pytest.approx(rest, rel=2e-2)
     assert bound.raw == bound.terms["lead"] + smaller
     assert bound.capped and bound.value == pytest.approx(3e5)
-    assert any("Vacuous" in note for note in bound.notes)
+    assert any("Not informative" in note for note in bound.notes)
 
 
 def test_theorem3_by_hand():

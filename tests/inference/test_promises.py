@@ -1,6 +1,6 @@
 """What verdicts and intervals promise, by simulation, and that a broken promise would be noticed.
 
-The full grid, a thousand trials each, is measured by benchmarks/verdicts.py; docs/verdicts.md has it.
+The full grid, a thousand trials each, is measured by benchmarks/verdicts.py; docs/verdicts-numbers.md has it.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Intervals of standings hold while one looks, by simulation, and a broken promise would be noticed.
 
-Every setting, a thousand experiments each, is measured by benchmarks/standings_coverage.py; docs/standings.md has it.
+Every setting, a thousand experiments each, is measured by benchmarks/standings_coverage.py; docs/standings-numbers.md has it.
 """
 
 import math

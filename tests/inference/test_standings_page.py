@@ -1,4 +1,4 @@
-"""docs/standings.md is made from what was measured, and what was measured keeps the promise."""
+"""docs/standings-numbers.md is made from what was measured, and what was measured keeps the promise."""
 
 import json
 import math
@@ -11,9 +11,9 @@ STORE = json.loads(standings_page.STORE.read_text())
 
 
 def test_the_page_is_made_from_its_measurements(tmp_path):
-    standings_page.write(STORE, standings_page.TEMPLATE.read_text(), tmp_path / "standings.md")
-    made = (tmp_path / "standings.md").read_text()
-    assert made == (Path(__file__).parents[2] / "docs" / "standings.md").read_text() and "@@" not in made
+    standings_page.write(STORE, standings_page.TEMPLATE.read_text(), tmp_path / "page.md")
+    made = (tmp_path / "page.md").read_text()
+    assert made == (Path(__file__).parents[2] / "docs" / "standings-numbers.md").read_text() and "@@" not in made
 
 
 def test_every_setting_was_measured_and_keeps_the_promise():

@@ -33,12 +33,12 @@ def analyse(
         typer.Option(help="Count ties as half a win each (half) or not at all (drop). Default: half with --margin, else drop."),
     ] = None,
     alpha: Annotated[float, typer.Option(help="Accept at most this chance of a wrong verdict.")] = 0.05,
-    margin: Annotated[float, typer.Option(help="Treat rankers this close as equally good, such as 0.05.")] = 0.0,
+    margin: Annotated[float, typer.Option(help="Treat rankers this close as equally good: 0.05 means up to 55 % of wins.")] = 0.0,
     metric: Annotated[
         str, typer.Option(help="Decide by this metric: click, or another one of the log. Choose it before you look.")
     ] = "click",
     where: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Read only pages with this value. Repeatable.")
+        list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Read only pages with this value. May be repeated.")
     ] = None,
     by: Annotated[
         str | None, typer.Option(metavar="FIELD", help="Add a verdict per value of this field; all verdicts share the error.")
@@ -48,7 +48,7 @@ def analyse(
         typer.Option(
             "--guardrail",
             metavar="METRIC=LIMIT",
-            help="Check that the leader is not worse by more than this: purchase=0.02, abandonment=0.02. Repeatable.",
+            help="Check that the leader is not worse by more than this: purchase=0.02, abandonment=0.02. May be repeated.",
         ),
     ] = None,
     timeout: Annotated[
@@ -59,7 +59,10 @@ def analyse(
     ] = None,
     skip_bad: Bad = False,
 ) -> None:
-    """Say which ranker wins, since when that is certain, or how many more users it takes; then who beats whom."""
+    """Name the winning ranker, or say how many more users it takes.
+
+    The report also says since when the winner is certain, and which ranker beats which.
+    """
     from multiduel.rankers.analysis import analyse as read
     from multiduel.rankers.judgements import read_judgements
     from multiduel.rankers.log import Log
@@ -118,7 +121,7 @@ def forget(
     user: Annotated[str, typer.Argument(metavar="USER", help="Remove this user: the name, or the pseudonym in the log.")],
     key: Key = None,
 ) -> None:
-    """Remove a user's pages and clicks from a log. Delete state files and exports that were made of it yourself."""
+    """Remove a user's pages and clicks from a log. State files and exports of the log are not changed: delete them."""
     from multiduel.rankers.log import Log
 
     pages, others = Log(log, key=key).forget(user)
@@ -137,13 +140,13 @@ def pseudonyms(log: LogFile, key: Key = None) -> None:
 @app.command()
 def replay(
     log: LogFile,
-    policy: Annotated[list[str], typer.Option(help="Replay this policy; 'multiduel policies' lists all. Repeatable.")],
+    policy: Annotated[list[str], typer.Option(help="Replay this policy; 'multiduel policies' lists all. May be repeated.")],
     slate_size: Annotated[int, typer.Option(min=2, help="Mix at most this many rankers on a page.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Draw the policy's random numbers from this seed.")] = 0,
     rounds: Annotated[int | None, typer.Option(min=1, help="Stop after this many rounds. Default: as many as pages.")] = None,
     skip_bad: Bad = False,
 ) -> None:
-    """Say what another policy would have shown, as far as the log goes (queue-based evaluation)."""
+    """Estimate what another policy would have shown, as far as the log allows (queue-based evaluation)."""
     from multiduel.rankers.replay import replay as follow
 
     for name in policy:
@@ -163,11 +166,11 @@ def import_(
     events: Annotated[Path | None, typer.Option(metavar="FILE", help="Read these ubi_events (OpenSearch UBI).")] = None,
     action: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[=WEIGHT]", help="Count this UBI action as a click. Repeatable. Default: click."),
+        typer.Option(metavar="NAME[=WEIGHT]", help="Count this UBI action as a click. May be repeated. Default: click."),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Count this UBI action as a metric, such as purchase. Repeatable."),
+        typer.Option(metavar="NAME", help="Count this UBI action as a metric, such as purchase. May be repeated."),
     ] = None,
     hide: Annotated[
         bool, typer.Option("--pseudonyms/--no-pseudonyms", help="Write users and sessions as pseudonyms, or as given.")

@@ -40,7 +40,7 @@ Ties = Annotated[
 ]
 Depth = Annotated[int, typer.Option(min=1, help="Show this many documents on a result page.")]
 Direction = Annotated[str, typer.Option(help="Rank documents by each feature in this order: descending, ascending or both.")]
-Runs = Annotated[list[Path] | None, typer.Option("--run", help="Add the ranker of a TREC run file. Repeatable.")]
+Runs = Annotated[list[Path] | None, typer.Option("--run", help="Add the ranker of a TREC run file. May be repeated.")]
 Seed = Annotated[int, typer.Option(min=0, help="Draw random numbers from this seed; the same seed gives the same numbers.")]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Use this many threads; all cores by default. The results do not depend on it.")

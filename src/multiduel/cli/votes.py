@@ -37,8 +37,8 @@ Meant = Annotated[
 ]
 Names = Annotated[bool, typer.Option("--winner-is-name", help="The winner's column holds names of options, not sides.")]
 Kind = Annotated[str | None, typer.Option(help="Kind of votes, if it is not recognised: battles, rankings, counts ...")]
-By = Annotated[str, typer.Option(help="Unit of evidence: answer, rater (people like these raters) or case.")]
-Alpha = Annotated[float, typer.Option(help="Chance of an error.")]
+By = Annotated[str, typer.Option(help="Unit of evidence: answer (these raters), rater (people like these raters) or case.")]
+Alpha = Annotated[float, typer.Option(help="Accept at most this chance of an error.")]
 
 
 @app.command()
@@ -46,14 +46,17 @@ def rank(
     files: Files,
     by: By = "answer",
     alpha: Alpha = 0.05,
-    margin: Annotated[float, typer.Option(help="Count options this close as equally good.")] = 0.0,
+    margin: Annotated[
+        float, typer.Option(help="Treat options this close as equally good: 0.05 means up to 55 % of the answers.")
+    ] = 0.0,
     style: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File with the options' contents; hold length, headings and lists equal.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Read the options' contents; add strengths at equal length, headings and lists."),
     ] = None,
-    position: Annotated[bool, typer.Option("--position", help="Hold equal which option was shown first.")] = False,
+    position: Annotated[bool, typer.Option("--position", help="Add strengths as if no option were shown first.")] = False,
     top: Annotated[int | None, typer.Option(min=1, help="Print only this many lines of the table.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Draw the strengths with their intervals.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page with all of it.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE.tex", help="Write the table for LaTeX.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers; '-' prints them.")] = None,
     column: Named = None,
@@ -61,7 +64,7 @@ def rank(
     winner_is_name: Names = False,
     kind: Kind = None,
 ) -> None:
-    """Rank the options in a file of votes: the winner, if it is certain, and the standings of all."""
+    """Rank the options in a file of votes: name the winner, if it is certain, and print the standings."""
     from multiduel.display.standings_tables import span
     from multiduel.display.tables import text_table
     from multiduel.engine.standings import standings
@@ -121,7 +124,7 @@ def next_(
     winner_is_name: Names = False,
     kind: Kind = None,
 ) -> None:
-    """Choose which slates to compare next. Fill in the answers, and run it again with that file too."""
+    """Choose the slates to compare next. Fill in the answers, then run the command again with both files."""
     from multiduel.votes.headline import headline
     from multiduel.votes.next_slates import format_of, next_slates
     from multiduel.votes.reader import with_options

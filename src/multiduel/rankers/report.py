@@ -134,7 +134,7 @@ def means_words(analysis: Analysis) -> str:
     name = f"'{analysis.names[found.winner]}'"
     said = f"Counting up to 64 judgements of a {analysis.unit} (exact)"
     if analysis.verdict.winner is None and analysis.verdict.kind != "cycle":
-        return f"{said}: {name} is best ({percent(1.0 - analysis.alpha)}), since {found.reached:,} pages."
+        return f"{said}: {name} is best ({percent(1.0 - analysis.alpha)}), certain after {found.reached:,} pages."
     return f"{said}: {name} is best, which contradicts the verdict above: returning {UNITS[analysis.unit]} differ from others."
 
 
@@ -152,7 +152,7 @@ def settled_words(analysis: Analysis) -> str:
             return ""
         return f"Still needed: {str(more).replace('answers', UNITS[analysis.unit]).replace('option', 'ranker')}."
     units = "" if analysis.unit == "impression" else f" for {moment.users:,} {UNITS[analysis.unit]}"
-    return f"It has been certain since {moment.pages:,} pages{units}, on {_date(moment)}."
+    return f"It has been certain since {_date(moment)}, after {moment.pages:,} pages{units}."
 
 
 def _date(moment: Settled) -> str:

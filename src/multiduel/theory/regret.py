@@ -331,7 +331,7 @@ def theorem3(P: ArrayLike, horizon: int, slate_size: int, *, alpha: float = 1.01
 def _capped(raw: float, horizon: int, D_max: float, terms: dict[str, float], notes: list[str], why_infinite: str) -> Bound:
     trivial = horizon * D_max
     if raw > trivial:
-        notes = [*notes, f"Vacuous at this horizon: above T D_max = {trivial:.4g}, which any play stays within."]
+        notes = [*notes, f"Not informative at this horizon: above T D_max = {trivial:.4g}, which no play exceeds."]
     return Bound(min(raw, trivial), raw, raw > trivial, terms, tuple(notes), why_infinite)
 
 

@@ -335,7 +335,7 @@ def test_verdicts_err_at_most_alpha_although_votes_are_taken_back(habit: str, K:
 
 
 def test_the_promise_does_not_cover_raters_who_take_back_what_the_board_does_not_like() -> None:
-    """As docs/verdicts.md says: whoever tosses again until the answer is for the leader answers for the leader."""
+    """As docs/verdicts-numbers.md says: whoever tosses again until the answer is for the leader answers for the leader."""
     assert share_wrong("against the leader", 2, 2, 10) > ALPHA
 
 
