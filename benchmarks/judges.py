@@ -263,9 +263,7 @@ def agreement_rows(known: list[dict[str, Any]]) -> list[str]:
 
     add("same winner, where neither said tie", "same winner", "{:.0%}")
     add("Cohen's kappa", "kappa")
-    add("Krippendorff's alpha, with people", "alpha")
-    add("Kendall's tau of the order of 59 with people's", "tau")
-    add("of people's first 10, among the first 10", "of the first 10", "{:.0f}")
+    add("Kendall's tau with people's order of the models", "tau")
     add("rank of people's best", "rank of people's best", "{:.0f}")
     return lines
 
@@ -285,10 +283,11 @@ def shortlist_rows(known: list[dict[str, Any]]) -> list[str]:
         "| kept | " + " | ".join(f"{judge}: options | people's votes | best lost" for judge in judges) + " |",
         "|---" * (1 + 3 * len(judges)) + "|",
     ]
-    rules = {"first": "the first {}", "likely": "likely among the first {}", "possible": "possibly among the first {}"}
     cells: dict[str, list[str]] = {}
     for row in known:
-        rule = "all" if row["first"] == 59 else rules[row["rule"]].format(row["first"])
+        if row["rule"] == "first" and row["first"] < 59:  # not a rule of the command
+            continue
+        rule = "all 59" if row["first"] == 59 else f"`{row['rule']}`, first {row['first']}"
         cells.setdefault(rule, []).append(f"{row['kept']:.0f} | {row['votes']:,.0f} | {row['left out']}")
     return [*lines, *(f"| {rule} | {' | '.join(found)} |" for rule, found in cells.items())]
 
