@@ -8,8 +8,8 @@ from multiduel.arena.domain.settings import RATERS, Setting, declared
 
 INTRODUCTION = """# Settings of an arena
 
-Only `policy` and `margin` can change after creation. The API and Python use these names, `multiduel arena create` has them as options (`--slate-size`), and the
-owner's form shows the label. In a request, `raters` stands beside `settings`, not in it.
+Only `policy` and `margin` can change after creation. The API and Python use these names, `multiduel arena create` has them as
+options (`--slate-size`), and the owner's form shows the label. In a request, `raters` stands beside `settings`, not in it.
 """
 
 

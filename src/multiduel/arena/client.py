@@ -121,7 +121,7 @@ class Client:
         raters
             "secret" (if not given): each rater is admitted; "open": ``link`` of the answer is a key that anyone may join with.
         settings
-            Settings that differ from their defaults, as in ``multiduel.arena.Settings``; ``multiduel arena create --help`` lists them.
+            Settings that differ from their defaults; ``multiduel arena create --help`` lists them.
 
         Returns
         -------
