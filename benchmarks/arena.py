@@ -175,7 +175,7 @@ async def stream(wires, keys, arenas, votes):
         wire, key, arena = wires[k], keys[k], arenas[k]
         ticket = json.loads(await wire.call("POST", f"/arenas/{arena}/tickets", key, {}))
         for _ in left:
-            order = rng.sample(range(ticket["places"]), ticket["places"])
+            order = rng.sample(range(ticket["positions"]), ticket["positions"])
             start = time.perf_counter()
             came = await wire.call("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", key, {"rank": [[p] for p in order]})
             waits.append(time.perf_counter() - start)

@@ -4,7 +4,7 @@
     rater = owner.admit("Ada")                   # a client that votes as Ada
     ticket = rater.ask()
     while "ticket" in ticket:                     # or a reason why there is none
-        texts = [rater.content(ticket, k) for k in range(ticket["places"])]
+        texts = [rater.content(ticket, k) for k in range(ticket["positions"])]
         ticket = rater.vote(ticket, {"rank": [2, 0, 1]}, next=True)["next"]
 
 Every call is sent again, under the same request id, until it is answered: a vote counts once however often it is sent. A
