@@ -335,9 +335,7 @@ BallotIn = RankIn | BestIn | WorstIn | SkipIn | WinsIn
 
 class ReceiptOut(BaseModel):
     event: int = Field(description="Number of the vote's event in the log.")
-    hash: str = Field(
-        description="Hash of that event. Keep both: 'arena verify --receipt' says later whether the log contains it."
-    )
+    hash: str = Field(description="Hash of that event. Keep both for 'arena verify --receipt', which finds it in the log.")
     counted: Literal["counted", "late", "aside", "skipped", "undone"]
     next: TicketOut | DoneOut | None = None
 
