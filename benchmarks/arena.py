@@ -2,7 +2,7 @@
 
     python benchmarks/arena.py measure [speed workers long raters]   into benchmarks/arena.json
     python benchmarks/arena.py large VOTES                   the same, of a very long log: imported, started, verified
-    python benchmarks/arena.py page                          "Measured" (docs/arena.md), "Capacity" (docs/operate.md)
+    python benchmarks/arena.py page                          "Speed" (docs/arena-numbers.md), "Capacity" (docs/operate.md)
 
 ``speed`` and ``workers`` have PostgreSQL too where Debian's package is installed. MULTIDUEL_BEFORE is the folder of an earlier
 checkout, which ``workers`` then measures in the same run. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
@@ -31,7 +31,7 @@ from arena_wire import Server, Wire
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 STORE = HERE / "arena.json"
-PAGE = HERE.parent / "docs" / "arena.md"
+PAGE = HERE.parent / "docs" / "arena-numbers.md"
 OPERATE = HERE.parent / "docs" / "operate.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 RATERS, VOTES = 32, 4000
@@ -175,7 +175,7 @@ async def stream(wires, keys, arenas, votes):
         wire, key, arena = wires[k], keys[k], arenas[k]
         ticket = json.loads(await wire.call("POST", f"/arenas/{arena}/tickets", key, {}))
         for _ in left:
-            order = rng.sample(range(ticket["places"]), ticket["places"])
+            order = rng.sample(range(ticket["positions"]), ticket["positions"])
             start = time.perf_counter()
             came = await wire.call("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", key, {"rank": [[p] for p in order]})
             waits.append(time.perf_counter() - start)
@@ -607,59 +607,39 @@ def duration(seconds):
 
 
 def speed_words(rows):
-    head = (
-        "database",
-        "votes per transaction",
-        "votes/s",
-        "p50",
-        "p99",
-        "server, CPU/vote",
-        "client, CPU/vote",
-        "requests/commit",
-    )
+    rows = [row for row in rows if row["together"] == "any"]  # as the server writes them: waiting votes share a transaction
+    cpu = [row["server_cpu_ms_per_vote"] for row in rows]
     lines = [
         paragraph(
-            f"{RATERS} raters vote without a pause; the server answers each durable vote with the next ticket (K = 20, m = 4).",
-            "Server, database and raters (a thin client) share two cores.",
-            "CPU time is that of the server's process, without PostgreSQL's own.",
+            f"A durable vote with its next ticket takes {min(cpu):.1f} to {max(cpu):.1f} ms of the server's CPU.",
+            f"Measured with {RATERS} raters who vote without a pause on 20 options, 4 at a time; server, database",
+            "and raters share two cores.",
         ),
-        f"| {' | '.join(head)} |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
+        "| database | votes/s | p50 | p99 | server's CPU a vote |",
+        "|---|--:|--:|--:|--:|",
     ]
-    for name, together in dict.fromkeys((row["database"], row["together"]) for row in rows):
-        some = [row for row in rows if (row["database"], row["together"]) == (name, together)]
-        best = max(some, key=lambda row: row["votes_per_second"])
-        cells = (
-            name,
-            "as they come" if together == "any" else "one",
-            f"{best['votes_per_second']:,.0f}",
-            f"{best['p50_ms']:.0f} ms",
-            f"{best['p99_ms']:.0f} ms",
-            f"{best['server_cpu_ms_per_vote']:.2f} ms",
-            f"{best['client_cpu_ms_per_vote']:.2f} ms",
-            f"{best['requests_per_commit']:.1f}",
-        )
-        lines.append(f"| {' | '.join(cells)} |")
+    for name in dict.fromkeys(row["database"] for row in rows):
+        best = max((row for row in rows if row["database"] == name), key=lambda row: row["votes_per_second"])
+        times = f"{best['p50_ms']:.0f} ms | {best['p99_ms']:.0f} ms | {best['server_cpu_ms_per_vote']:.2f} ms"
+        lines.append(f"| {name} | {best['votes_per_second']:,.0f} | {times} |")
     busy = max(row["load_average"] for row in rows)
-    note = ["The better of two runs each, in turns."]
+    note = ["The better of two runs each; PostgreSQL's own CPU is not counted."]
     if busy > 4:
-        note.append(f"Other work kept the machine busy (load average up to {busy:.0f}): compare rows, and plan with CPU times.")
+        note.append(f"Other work kept the machine busy (load average up to {busy:.0f}), so plan with CPU times.")
     return "\n".join([*lines, "", paragraph(*note)])
 
 
 def long_words(row):
-    snapshot, fold = row["start_with_snapshot"], row["start_without"]
-    return paragraph(
-        f"With {row['K']} options and {row['votes']:,} votes in the log ({row['events']:,} events, {row['megabytes']:.0f} MB),",
-        f"an ask takes {row['ask_cpu_ms']:.1f} ms (99 %: {row['ask_cpu_ms_99']:.1f} ms),",
-        f"a vote with its next ticket {row['vote_and_next_cpu_ms']:.1f} ms.",
-        "After loading the program,",
-        f"a start takes {snapshot['cpu_seconds']:.1f} s with a snapshot and {fold['cpu_seconds']:.1f} s without one",
-        f"(to the first ticket {snapshot['cpu_seconds_to_a_ticket']:.1f} s and {fold['cpu_seconds_to_a_ticket']:.1f} s).",
-        f"The page of raters takes {row['raters_cpu_seconds']:.1f} s, the votes as CSV {row['votes_csv_cpu_seconds']:.1f} s,",
-        f"the log as CSV {row['log_csv_cpu_seconds']:.1f} s, verifying {row['verify_cpu_seconds']:.0f} s.",
-        "All CPU time.",
-    )
+    starts = [row[name]["cpu_seconds_to_a_ticket"] for name in ("start_with_snapshot", "start_without")]
+    times = {
+        "ticket; vote with its next ticket": f"{row['ask_cpu_ms']:.1f} ms; {row['vote_and_next_cpu_ms']:.1f} ms",
+        "start after loading the program, with a snapshot; without one": "; ".join(f"{one:.1f} s" for one in starts),
+        "page of raters": f"{row['raters_cpu_seconds']:.1f} s",
+        "votes as CSV; log as CSV": f"{row['votes_csv_cpu_seconds']:.1f} s; {row['log_csv_cpu_seconds']:.1f} s",
+        "verifying the log": f"{row['verify_cpu_seconds']:.0f} s",
+    }
+    size = f"{row['K']} options and {row['votes']:,} votes ({row['megabytes']:.0f} MB)"
+    return "\n".join([f"| with {size} | CPU |", "|---|--:|", *(f"| {what} | {took} |" for what, took in times.items()), ""])
 
 
 def raters_words(rows):
@@ -669,18 +649,15 @@ def raters_words(rows):
     ratios = sorted(took / look["likely"] for look, took in looks)
     within = sum(look["low"] <= took <= look["high"] for look, took in looks)
     words = [
-        "1,000 simulated raters, who see only what the API shows, compared the 59 models of llmfao",
-        "(m = 4, challengers, Plackett-Luce rankings). The verdict took",
+        "**Votes to a verdict.** 1,000 simulated raters compared the 59 models of llmfao, 4 at a time. The verdict took",
         f"{', '.join(f'{end:,}' for end in ends)} votes in {len(rows)} runs,",
         f"median {statistics.median(ends):,.0f}; [without a server](verdicts.md) the median is {without_a_server():,.0f}.",
-        f"{sum(row['right'] for row in rows)} of {len(rows)} verdicts named the right model,",
-        f"and {sum(row['verified'] for row in rows)} of {len(rows)} logs were verified.",
+        f"{sum(row['right'] for row in rows)} of {len(rows)} verdicts named the right model.",
     ]
     if ratios:
         words += [
-            "The number of votes that were still needed",
-            f"lay in the forecast's 80 % range for {within} of {len(ratios)} forecasts;",
-            f"it was {statistics.median(ratios):.2f} times the likely number (median; {ratios[0]:.2f} to {ratios[-1]:.2f}).",
+            f"The votes still needed were in the forecast's 80 % range for {within} of {len(ratios)} forecasts, and",
+            f"{statistics.median(ratios):.2f} times the likely number (median; {ratios[0]:.2f} to {ratios[-1]:.2f}).",
         ]
     return paragraph(*words)
 

@@ -119,7 +119,7 @@ def vote(url: str, link: str) -> int:
         for k, person in enumerate(people):
             if "done" in tickets[k]:
                 return votes
-            texts = [str(person.content(tickets[k], place)) for place in range(tickets[k]["places"])]
+            texts = [str(person.content(tickets[k], place)) for place in range(tickets[k]["positions"])]
             liked = {place: quality[text] + luck.gauss(0.0, 0.8) for place, text in enumerate(texts)}
             tickets[k] = person.vote(tickets[k], {"rank": sorted(liked, key=lambda place: -liked[place])}, next=True)["next"]
             votes += 1

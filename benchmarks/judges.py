@@ -1,7 +1,7 @@
 """Judges, measured: how often their verdicts are wrong, when they are said to decide by position, and llmfao replayed.
 
     python benchmarks/judges.py measure [SECTION ...]     writes benchmarks/judges.json
-    python benchmarks/judges.py page                      writes the tables into docs/judges.md
+    python benchmarks/judges.py page                      writes the tables into docs/judges-numbers.md
 
 Sections: errors or errors:JUDGE, positions, agreement, saved, shortlists, model; all of them, if none is named.
 
@@ -35,7 +35,7 @@ from multiduel.arena.service.raters import is_first_preferred
 from multiduel.inference.shares import Share, share_interval
 
 HERE = Path(__file__).parent
-FILE, PAGE = HERE / "judges.json", HERE.parent / "docs" / "judges.md"
+FILE, PAGE = HERE / "judges.json", HERE.parent / "docs" / "judges-numbers.md"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EXPERIMENTS = 1000
 LOOKS = 10  # votes between two looks at the position effect
@@ -213,17 +213,26 @@ def percents(low: float, high: float, digits: int = 0) -> str:
 
 
 def error_rows(known: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        "| options, shown at once | judge | questions | most votes | wrong of 1,000 | 95 % interval | swayed by position |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    """A line for each judge, a column for each arena. Judges with 13 questions stand in the first column of their arena."""
+    arenas = {_shape(row): row for row in known if row["judge"] == "clean"}
+    cells: dict[str, dict[tuple[int, ...], str]] = {}
     for row in known:
-        wrong = f"{row['wrong']} ({row['right']} right)" if "better" in row["judge"] else f"{row['wrong']}"
-        lines.append(
-            f"| {row['options']}, {row['slate']} | {row['judge']} | {row['cases']} | {row['votes']} | {wrong} | "
-            f"{percents(*row['interval'], 1)} | {100 * row['swayed'] / row['experiments']:.1f} % |"
-        )
-    return lines
+        place = _shape(row) if _shape(row) in arenas else next(one for one in arenas if one[:2] == _shape(row)[:2])
+        wrong = f"{row['wrong']} ({percents(*row['interval'], 1)})" if row["wrong"] else "0"
+        right = f", {row['right']} right" if "better" in row["judge"] else ""
+        cells.setdefault(row["judge"], {})[place] = wrong + right
+    heads = []
+    for options, slate, cases in arenas:
+        pairs = "" if options == 2 else ", in pairs" if slate == 2 else f", {slate} at once"
+        heads.append(f"{options} options{pairs}, {cases} questions, {arenas[options, slate, cases]['votes']} votes")
+    lines = [f"| judge | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    lines += [f"| {judge} | {' | '.join(line.get(one, '–') for one in arenas)} |" for judge, line in cells.items()]
+    none = max(row["interval"][1] for row in known if not row["wrong"])
+    return [*lines, "", f"In brackets: 95 % intervals; 0 of {known[0]['experiments']:,} means at most {100 * none:.1f} %."]
+
+
+def _shape(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    return row["options"], row["slate"], row["cases"]
 
 
 def position_rows(known: list[dict[str, Any]]) -> list[str]:
@@ -231,83 +240,62 @@ def position_rows(known: list[dict[str, Any]]) -> list[str]:
         "| answers that the order decides | said to be swayed | after (median) | said to decide by position | after (median) |",
         "|---|---|---|---|---|",
     ]
+    widest = 0.0
     for row in known:
         cells = []
         for name in ("swayed", "decides"):
-            when = row[f"{name}, median answers"]
-            often = f"{100 * row[name] / row['experiments']:.1f} % ({percents(*row[f'{name}, interval'], 1)})"
-            cells.append(f"{often} | {'–' if when is None else f'{when:.0f} answers'}")
+            when, share = row[f"{name}, median answers"], row[name] / row["experiments"]
+            widest = max(widest, *(abs(end - share) for end in row[f"{name}, interval"]))
+            cells.append(f"{100 * share:.1f} % | {'–' if when is None else f'{when:.0f} answers'}")
         lines.append(f"| {100 * row['by position']:.0f} % | {' | '.join(cells)} |")
-    return lines
+    return [*lines, "", f"95 % intervals reach at most {100 * widest:.1f} points to either side."]
 
 
 def agreement_rows(known: list[dict[str, Any]]) -> list[str]:
     lines = ["| | " + " | ".join(row["judge"] for row in known) + " |", "|---" * (len(known) + 1) + "|"]
 
-    def add(what: str, name: str, form: str = "{:.2f}", interval: bool = True) -> None:
+    def add(what: str, name: str, form: str = "{:.2f}") -> None:
         cells = []
         for row in known:
-            if row.get(name) is None:
-                cells.append("–")
-                continue
-            values = [form.format(one).replace("%", " %") for one in (row[name], *(row[f"{name}, interval"] if interval else ()))]
-            cells.append(f"{values[0]} ({values[1]} to {values[2]})" if interval else values[0])
+            values = [form.format(one).replace("%", " %") for one in (row[name], *row[f"{name}, interval"])]
+            cells.append(f"{values[0]} ({values[1]} to {values[2]})")
         lines.append(f"| {what} | {' | '.join(cells)} |")
 
-    add("judgements on the same pair and question as (other) people's", "units", "{:,}", interval=False)
     add("same winner, where neither said tie", "same winner", "{:.0%}")
     add("Cohen's kappa", "kappa")
-    add("Krippendorff's alpha, with people", "alpha")
-    add("Kendall's tau of the order of 59 with people's", "tau")
-    add("of people's first 10, among the first 10", "of the first 10", "{:.0f}")
+    add("Kendall's tau with people's order of the models", "tau")
     add("rank of people's best", "rank of people's best", "{:.0f}")
-    add("of 59 models, still possible as the best", "still in", "{}", interval=False)
-    add("pairs ordered for certain", "certain pairs", "{}", interval=False)
-    add("of these, the opposite of what is certain for people", "opposite", "{}", interval=False)
-    add("pairs certain for people that the order has alike", "certain pairs alike", "{:.0%}")
     return lines
 
 
-def votes_words(row: Mapping[str, Any]) -> str:
-    """A median of votes with its interval."""
-    if row["votes"] is None:
-        return "no verdict"
-    low, high = ("more" if one is None else f"{one:,.0f}" for one in row["interval"])
-    return f"{row['votes']:,.0f} ({low} to {high})"
-
-
 def saved_rows(known: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        "| raters | their best | votes, adaptive slates | without a verdict | votes, random slates | without a verdict |",
-        "|---" * 6 + "|",
-    ]
+    lines = ["| raters | their best | votes to a verdict, median (95 % interval) |", "|---|---|---|"]
     for row in known:
-        cells = []
-        for name in ("adaptive", "random"):
-            one = row[name]
-            cells.append(f"{votes_words(one)} | {one['not settled']} of {one['runs']}")
-        lines.append(f"| {row['judge']} | {row['its best']} | {' | '.join(cells)} |")
+        low, high = row["adaptive"]["interval"]
+        lines.append(f"| {row['judge']} | {row['its best']} | {row['adaptive']['votes']:,.0f} ({low:,.0f} to {high:,.0f}) |")
     return lines
 
 
 def shortlist_rows(known: list[dict[str, Any]]) -> list[str]:
+    """A line for each rule, three columns for each judge."""
+    judges = list(dict.fromkeys(row["judge"] for row in known))
     lines = [
-        "| judge | kept | options kept of 59 | people's votes to a verdict, median (95 % interval) | people's best left out |",
-        "|---|---|---|---|---|",
+        "| kept | " + " | ".join(f"{judge}: options | people's votes | best lost" for judge in judges) + " |",
+        "|---" * (1 + 3 * len(judges)) + "|",
     ]
-    rules = {"first": "the first {}", "likely": "likely among the first {}", "possible": "possibly among the first {}"}
+    cells: dict[str, list[str]] = {}
     for row in known:
-        rule = "all" if row["first"] == 59 else rules[row["rule"]].format(row["first"])
-        gone = f"{100 * row['left out'] / row['runs']:.0f} % ({percents(*row['left out, interval'])})"
-        lines.append(f"| {row['judge']} | {rule} | {row['kept']:.0f} | {votes_words(row)} | {gone} |")
-    return lines
+        if row["rule"] == "first" and row["first"] < 59:  # not a rule of the command
+            continue
+        rule = "all 59" if row["first"] == 59 else f"`{row['rule']}`, first {row['first']}"
+        cells.setdefault(rule, []).append(f"{row['kept']:.0f} | {row['votes']:,.0f} | {row['left out']}")
+    return [*lines, *(f"| {rule} | {' | '.join(found)} |" for rule, found in cells.items())]
 
 
 def model_rows(known: dict[str, Any]) -> list[str]:
-    lines = ["| judge | calls | prefers the first | seconds | first line of the page |", "|---|---|---|---|---|"]
+    lines = ["| judge | calls | prefers the first |", "|---|---|---|"]
     for judge, row in known.items():
-        first = f"{100 * row['first'][0]:.0f} % ({percents(*row['first'][1:])})"
-        lines.append(f"| {judge} | {row['calls']} | {first} | {row['seconds']:.0f} | {row['first line']} |")
+        lines.append(f"| {judge} | {row['calls']} | {100 * row['first'][0]:.0f} % ({percents(*row['first'][1:])}) |")
     return lines
 
 
@@ -326,7 +314,7 @@ def page() -> None:
     known, text = json.loads(FILE.read_text()), PAGE.read_text(encoding="utf-8")
     for name, rows in TABLES.items():
         before, mark, rest = text.partition(f"<!-- {name} -->\n")
-        assert mark, f"docs/judges.md has no place for {name}"
+        assert mark, f"docs/judges-numbers.md has no place for {name}"
         after = rest.partition(f"<!-- end of {name} -->")[2]
         text = f"{before}{mark}" + "\n".join(rows(known[name])) + f"\n<!-- end of {name} -->{after}"
     PAGE.write_text(text, encoding="utf-8")

@@ -43,7 +43,7 @@ def search(user: Client, query: str, rng: np.random.Generator) -> bool:
     ticket = user.ask()
     if "done" in ticket:
         return False
-    rankings = {place: RANKERS[str(user.content(ticket, place))](query) for place in range(ticket["places"])}
+    rankings = {place: RANKERS[str(user.content(ticket, place))](query) for place in range(ticket["positions"])}
     page = multileave(rankings, list(rankings), ties="half", length=3, seed=int(rng.integers(2**32)))
     clicks = [name for name in page["documents"] if hits(query, str(name)) and rng.random() < 0.8]
     user.vote(ticket, {"wins": credit(page, clicks).tolist()})  # no click says that all were alike

@@ -24,6 +24,7 @@ sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
 
 import benchmark_pages  # noqa: E402  (beside this file)
 import policy_pages  # noqa: E402
+import settings_table  # noqa: E402
 from docstrings import escaped, slug, table  # noqa: E402
 
 from multiduel import __all__ as public_names  # noqa: E402
@@ -109,6 +110,7 @@ def made_pages() -> Iterator[tuple[str, str]]:
     yield "reference/cli.md", _commands()
     yield "reference/experiment.md", _experiment()
     yield "reference/problems.md", _problems()
+    yield "reference/settings.md", settings_table.settings_page()
     yield "reference/examples.md", _examples()
     for title, names in API.items():
         yield f"reference/api/{slug(title)}.md", _api(title, [_home(name) for name in names])

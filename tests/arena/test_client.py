@@ -59,7 +59,7 @@ def test_the_example_of_the_docstring(server):
     rater = owner.admit("Ada")
     ticket = rater.ask()
     for _ in range(5):
-        texts = [rater.content(ticket, k) for k in range(ticket["places"])]
+        texts = [rater.content(ticket, k) for k in range(ticket["positions"])]
         assert sorted(texts) == ["bitter text", "mild text", "sharp text"]
         best = texts.index("mild text")
         ticket = rater.vote(ticket, {"rank": [best, [k for k in range(3) if k != best]]}, next=True)["next"]
@@ -133,7 +133,7 @@ def test_all_that_an_owner_does(server):
     owner = server.create("owner", OPTIONS, raters="open", slate_size=3, room=5)
     assert owner.open()["status"] == "open"
     guest = Client(server.url, owner.link).join("Bo")
-    assert guest.ask()["places"] == 3
+    assert guest.ask()["positions"] == 3
     assert len(owner.add_options([{"name": "salty", "content": "Ahoy"}])["options"]) == 4
     assert owner.retire("o1")["options"][0]["retired"]
     sheet = owner.sheets(2)
@@ -149,7 +149,7 @@ def test_all_that_an_owner_does(server):
     assert owner.revoke_links() == {"revoked": 1}
     with pytest.raises(Forbidden):
         Client(server.url, owner.link).join()
-    assert Client(server.url, owner.new_link()).join().ask()["places"] == 2  # ws-w compares two, always
+    assert Client(server.url, owner.new_link()).join().ask()["positions"] == 2  # ws-w compares two, always
     assert owner.verify()["good"]
     assert owner.pause()["status"] == "paused" and owner.close()["status"] == "closed"
 

@@ -57,7 +57,7 @@ def test_an_arena_from_a_file_to_a_verdict_in_words(here):
     arena = create("--seed", "1")
     assert "greetings" in good("list") and arena in good("list")
     assert "Votes: 0, excluded: 0. Raters: 0." in good("board")
-    good("sheets", "4", "--out", "sheets.csv")
+    good("sheets", "4", "sheets.csv")
     sheets = Path("sheets.csv").read_bytes().decode()
     assert sheets.count("\r\n") == 5 and "mild" not in sheets and "Good morning." in sheets
     Path("filled.csv").write_bytes(sheets.replace(",,,\r\n", ",A>B=C,,Ada\r\n").encode())
@@ -79,7 +79,7 @@ def test_an_arena_from_a_file_to_a_verdict_in_words(here):
 
 def test_logs_go_out_and_in(here):
     arena = create()
-    good("sheets", "2", "--out", "sheets.csv")
+    good("sheets", "2", "sheets.csv")
     good("export", "log.jsonl")
     good("export", "log.csv")
     assert Path("log.csv").read_text().startswith("number,at,kind")

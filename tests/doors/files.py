@@ -293,7 +293,7 @@ def judges_files(folder: Path, name: str) -> None:
             arena = service.arenas()[0].id
             tried(service.do, AdmitRater(arena, judge, kind="judge"))
             tried(service.do, AdmitRater(arena, "x", kind=judge))
-        command("judge", "report", folder / "judged.db", "--page", folder / "page.html")
+        command("judge", "report", folder / "judged.db", "--html", folder / "page.html")
         tried(md.judge, file, judge=honest_judge, file=db)
         words = ("--shortlist", folder / "judged.db", "--db", folder / "new.db")
         command("arena", "create", "new", "--options", file, *words)

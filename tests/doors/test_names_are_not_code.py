@@ -115,7 +115,7 @@ TYPED: dict[str, Callable[[str], Any]] = {
     "multiduel arena verify --plugin": typed_in_the_command_line("arena", "verify", "--plugin", "NAME", "--db", "typed.db"),
     "multiduel arena import --plugin": typed_in_the_command_line("arena", "import", "log.jsonl", "--plugin", "NAME"),
     "multiduel arena sheets --plugin": typed_in_the_command_line(
-        "arena", "sheets", "1", "--out", "x.csv", "--plugin", "NAME", "--db", "typed.db"
+        "arena", "sheets", "1", "x.csv", "--plugin", "NAME", "--db", "typed.db"
     ),
     "md.make": lambda name: md.make(name, n_arms=3),
     "md.simulate": lambda name: md.simulate(name, md.synthetic(3), horizon=5, runs=1),

@@ -1,10 +1,10 @@
 """A small client of an arena's HTTP API. It needs nothing but Python.
 
     owner = Client("http://127.0.0.1:8000", key=OWNER_KEY)
-    rater = owner.admit("ARENA", "Ada")          # a client that votes as Ada
+    rater = owner.admit("Ada")                   # a client that votes as Ada
     ticket = rater.ask()
     while "ticket" in ticket:                     # or a reason why there is none
-        texts = [rater.content(ticket, k) for k in range(ticket["places"])]
+        texts = [rater.content(ticket, k) for k in range(ticket["positions"])]
         ticket = rater.vote(ticket, {"rank": [2, 0, 1]}, next=True)["next"]
 
 Every call is sent again, under the same request id, until it is answered: a vote counts once however often it is sent. A
@@ -121,7 +121,7 @@ class Client:
         raters
             "secret" (if not given): each rater is admitted; "open": ``link`` of the answer is a key that anyone may join with.
         settings
-            Those of ``multiduel.arena.Settings`` that are not to be the defaults; docs/arena.md lists them.
+            Settings that differ from their defaults; ``multiduel arena create --help`` lists them.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class Client:
         owner.link = made.get("link_key")
         return owner
 
-    link: str | None = None  # the key of the open link of an arena just created
+    link: str | None = None  # the key of the shared link of an arena just created
 
     def info(self) -> Any:
         """Get the arena's settings, options and state."""
@@ -198,7 +198,7 @@ class Client:
         return str(self._post(self._at("/links"))["key"])
 
     def revoke_links(self) -> Any:
-        """End the keys of all open links."""
+        """End the keys of all shared links."""
         return self._call("DELETE", self._at("/links"))
 
     def raters(self) -> Any:
@@ -471,7 +471,7 @@ class Client:
     # ---- raters -----------------------------------------------------------------------------------------------------
 
     def join(self, label: str = "") -> Client:
-        """Become a rater, with the key of an open link.
+        """Become a rater, with the key of a shared link.
 
         Parameters
         ----------

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 Db = Annotated[str, typer.Option(help="Database: a file (SQLite), or postgresql://...", envvar="MULTIDUEL_ARENA_DB")]
-Arena = Annotated[
-    str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; may be left out if the database has only one.")
-]
+Arena = Annotated[str, typer.Argument(metavar="ARENA", help="Id or name of the arena; not needed if the database has only one.")]
 Plugins = Annotated[
     list[str] | None,
     typer.Option(
@@ -88,10 +86,11 @@ def serve(
     port: Annotated[int, typer.Option(help="Port to listen on; 0 chooses a free one.")] = 8000,
     host: Annotated[str | None, typer.Option(help="Address to listen on; 127.0.0.1 by default, 0.0.0.0 with --public.")] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="Let others connect, and print what this turns on; needs a key and a name.")
+        bool, typer.Option("--public", help="Let other machines connect; needs a server's key and --name.")
     ] = False,
     name: Annotated[
-        list[str] | None, typer.Option(help="Host name in the server's URLs, such as arena.example; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="HOST", help="Host name in the server's URLs, such as arena.example; may be repeated."),
     ] = None,
     workers: Annotated[int, typer.Option(help="Number of processes; more than one needs PostgreSQL.")] = 1,
     plugin: Plugins = None,
@@ -142,7 +141,7 @@ def serve(
         typer.Option("--oidc-trust-mail", help="Trust mail addresses if the provider does not say whether they are verified."),
     ] = False,
 ) -> None:
-    """Serve the arena's pages and HTTP API. Only this machine can connect unless --public is given."""
+    """Serve the arena's pages and HTTP API. Only this machine can connect, unless you give --public."""
     from multiduel.arena.domain.errors import Unavailable
     from multiduel.arena.web.serve import Setup
     from multiduel.arena.web.serve import serve as run
@@ -177,21 +176,22 @@ def serve(
 @app.command(cls=WithSettings)
 def create(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the arena, which raters see.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the arena, which raters see.")],
     options: Annotated[
         Path, typer.Option(help="A .csv or .jsonl file with the columns name and content; optional: kind, context, features.")
     ],
     db: Db = "arena.db",
     wait: Annotated[bool, typer.Option("--wait", help="Create the arena without opening it.")] = False,
     shortlist: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File of a judge's arena: begin with the options that the judge left.")
+        Path | None,
+        typer.Option(metavar="FILE", help="File that 'multiduel judge' made: keep only the options that its judge prefers."),
     ] = None,
-    first: Annotated[int, typer.Option(help="With --shortlist: keep the options that may be among the first N.")] = 5,
+    first: Annotated[int, typer.Option(metavar="N", help="With --shortlist: keep the judge's first N, as --rule says.")] = 5,
     rule: Annotated[
         str,
         typer.Option(
-            help="With --shortlist: 'possible' keeps options that the judge has not excluded for certain, 'likely' those with a "
-            "chance of at least 5 %."
+            help="With --shortlist: 'possible' keeps options that may be among the first N; 'likely' keeps options with an "
+            "estimated chance of at least 5 %."
         ),
     ] = "possible",
 ) -> None:
@@ -235,10 +235,10 @@ def link(
     named: Arena = "",
     db: Db = "arena.db",
     revoke: Annotated[
-        bool, typer.Option("--revoke", help="Revoke all open links instead: nobody can join by them any more.")
+        bool, typer.Option("--revoke", help="Revoke all shared links instead: nobody can join by them any more.")
     ] = False,
 ) -> None:
-    """Make a new open link; anyone who has it may join."""
+    """Make a shared link: anyone who has it may join."""
     from multiduel.arena.web.access import Access
 
     with service_of(existing(db)) as service:
@@ -248,7 +248,7 @@ def link(
 
 @app.command("list")
 def arenas(db: Db = "arena.db") -> None:
-    """List all arenas in a database."""
+    """List the arenas in a database."""
     with service_of(existing(db)) as service:
         lines = table("arena", "name", "status", "options", "events", "created")
         for row in service.arenas():
@@ -310,7 +310,7 @@ def add(
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Add options to a running arena (needs '--room' at creation)."""
+    """Add options to an arena that was created with --room."""
     from multiduel.arena.domain.commands import AddOptions
     from multiduel.arena.domain.options import Folder, format_of, read_lines
 
@@ -328,9 +328,11 @@ def add(
 
 @app.command()
 def retire(
-    option: Annotated[str, typer.Argument(help="Id or name of the option.")], named: Arena = "", db: Db = "arena.db"
+    option: Annotated[str, typer.Argument(metavar="OPTION", help="Id or name of the option.")],
+    named: Arena = "",
+    db: Db = "arena.db",
 ) -> None:
-    """Retire an option permanently (needs '--room' at creation)."""
+    """Retire an option permanently, in an arena that was created with --room."""
     from multiduel.arena.domain.commands import RetireOption
 
     with service_of(existing(db)) as service:
@@ -399,7 +401,7 @@ def raters(
     reason: Annotated[str, typer.Option(help="Reason for the exclusion, kept in the journal.")] = "",
     kind: Annotated[str, typer.Option(help="Kind of the added raters: person, or judge for a program.")] = "person",
 ) -> None:
-    """List raters, add some, or exclude their votes. The list has votes, agreement and speed."""
+    """List raters with their votes, agreement and speed; add raters, or exclude their votes."""
     from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release
     from multiduel.arena.web.access import Access
 

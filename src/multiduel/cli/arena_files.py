@@ -51,14 +51,16 @@ def votes(
 
 @app.command()
 def sheets(
-    number: Annotated[int, typer.Argument(min=1, help="Number of tickets.")],
-    out: Annotated[Path, typer.Option(help="A .csv file to write; fill it in, and enter it with 'arena votes'.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Number of tickets.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A .csv file to write; fill it in, and enter it with 'arena votes'.")
+    ],
     named: Arena = "",
     db: Db = "arena.db",
     group: Annotated[str | None, typer.Option(help="Group of these tickets, such as a centre.")] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Write tickets for paper to a file; enter the votes later."""
+    """Write tickets for paper to a file; enter the votes later with 'arena votes'."""
     from multiduel.arena.domain.commands import PrintTickets
     from multiduel.arena.files.sheets import sheets_of
 
@@ -76,14 +78,14 @@ def export(
     out: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A .jsonl file (everything) or .csv (for a spreadsheet); with --votes, .csv or .parquet."
+            metavar="FILE", help="File to write: .jsonl (everything) or .csv (for a spreadsheet); with --votes, .csv or .parquet."
         ),
     ],
     named: Arena = "",
     db: Db = "arena.db",
     votes: Annotated[bool, typer.Option("--votes", help="Write a table with a row per vote instead of the log.")] = False,
 ) -> None:
-    """Write the log to a file, or the votes as a table."""
+    """Write the log, or a table of the votes, to a file."""
     from multiduel.arena.domain.options import format_of
     from multiduel.arena.files.exports import log_lines, log_table
     from multiduel.arena.files.vote_table import format_of_votes, write_votes
@@ -106,7 +108,7 @@ def export(
 
 @app.command()
 def backup(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="A new file to write; from PostgreSQL, an archive for pg_restore.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="New file to write; from PostgreSQL, an archive for pg_restore.")],
     db: Db = "arena.db",
 ) -> None:
     """Copy the whole database, including keys, while the server runs. Keep the copy as safe as the database."""
@@ -126,11 +128,11 @@ def backup(
 
 @app.command()
 def report(
-    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="An HTML file to write.")],
+    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="HTML file to write.")],
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Write the report as one HTML page. It has the answer, standings, raters, excluded votes and caveats."""
+    """Write the report as one HTML file: the answer, standings, raters, excluded votes and caveats."""
     from multiduel.arena.web.pages.report import report_file
 
     refuse_unwritable(html)
@@ -148,7 +150,7 @@ def import_log(
     db: Db = "arena.db",
     plugin: Plugins = None,
 ) -> None:
-    """Import an exported log into a database. It has no keys: make them with 'arena keys new'."""
+    """Import an exported log into a database. A log has no keys: make them with 'arena keys new'."""
     from multiduel.arena.domain.settings import why_unusable
     from multiduel.arena.files.exports import read_log
     from multiduel.arena.files.imports import import_log as add_log
@@ -164,16 +166,20 @@ def import_log(
 
 @app.command()
 def verify(
-    named: Annotated[str, typer.Argument(metavar="[ARENA or FILE.jsonl]", help="An arena, or an exported log.")] = "",
+    named: Annotated[str, typer.Argument(metavar="ARENA|FILE.jsonl", help="Id or name of the arena, or an exported log.")] = "",
     db: Db = "arena.db",
     plugin: Plugins = None,
-    head: Annotated[Path | None, typer.Option(metavar="FILE", help="Check that this kept head or receipt is in the log.")] = None,
-    receipt: Annotated[str | None, typer.Option(metavar="EVENT:HASH", help="Check that this kept receipt is in the log.")] = None,
+    head: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Check that the log contains this head or receipt that you kept.")
+    ] = None,
+    receipt: Annotated[
+        str | None, typer.Option(metavar="EVENT:HASH", help="Check that the log contains this receipt that you kept.")
+    ] = None,
     public_key: Annotated[
         str | None, typer.Option(help="Public key of the heads, as 'arena head --public-key' printed it.")
     ] = None,
 ) -> None:
-    """Verify a log. Checks hashes, contents, verdicts and slates, and heads or receipts that you kept."""
+    """Verify a log: its hashes, contents, verdicts and slates, and heads or receipts that you kept."""
     from multiduel.arena.files import signed_heads
     from multiduel.arena.files.exports import read_log
     from multiduel.arena.files.verify import Verifier
@@ -234,8 +240,8 @@ def head(
 
 
 @app.command()
-def replay(policy: Annotated[str, typer.Option(help=POLICY)], named: Arena = "", db: Db = "arena.db") -> None:
-    """Show what another policy would have chosen. Also prints what that can and cannot tell."""
+def replay(policy: Annotated[str, typer.Option(help=f"Policy to try. {POLICY}")], named: Arena = "", db: Db = "arena.db") -> None:
+    """Show what another policy would have chosen, and what that can and cannot tell."""
     from multiduel.arena.files.replay import replay as run
     from multiduel.engine.registry.registry import find
 
@@ -246,11 +252,11 @@ def replay(policy: Annotated[str, typer.Option(help=POLICY)], named: Arena = "",
 
 @app.command()
 def problem(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv file for the lab, or .json with intervals, to write.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="File to write: .csv for the lab, or .json with intervals.")],
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Write the estimated preferences as a problem. Use it with 'multiduel problem' and the lab."""
+    """Write the estimated preferences to a file, for 'multiduel problem' and the lab."""
     from multiduel.arena.files.problems import problem_of, write_problem
 
     refuse_unwritable(out)

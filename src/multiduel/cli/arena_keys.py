@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 keys_app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
-Owned = Annotated[str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; without it, the server's key.")]
+Owned = Annotated[str, typer.Argument(metavar="ARENA", help="Id or name of the arena; without it, a server's key is made.")]
 Label = Annotated[str, typer.Option(help="Name of the person who holds the key.")]
 CreateDb = Annotated[bool, typer.Option("--create-db", help="Create the database if there is none.")]
 KeyName = Annotated[str, typer.Argument(metavar="NAME", help="Name in 'keys list'; with ARENA, also a rater's id or label.")]
-OfArena = Annotated[str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; needed for a rater's key.")]
+OfArena = Annotated[str, typer.Argument(metavar="ARENA", help="Id or name of the arena; needed for a rater's key.")]
 
 
 @keys_app.callback()
@@ -41,13 +41,13 @@ class Held(NamedTuple):
 
 @app.command()
 def key(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """Make a new key of the server or, with ARENA, of its owner. The same as 'keys new'."""
+    """Make a server's key; with ARENA, an owner's key of that arena. The same as 'keys new'."""
     new(named, db, label, create_db)
 
 
 @keys_app.command()
 def new(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """Make a new key of the server or, with ARENA, of its owner. The server's key makes arenas and owns all."""
+    """Make a server's key, which owns all arenas; with ARENA, an owner's key of that arena."""
     if not create_db and "://" not in db and not Path(db).exists():
         raise BadInput(
             f"'--db' must be the database that the server uses. Got no such file: '{db}'. With '--create-db' it is made."
@@ -63,7 +63,7 @@ def new(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: Cr
 def listed(
     named: Annotated[
         str,
-        typer.Argument(metavar="[ARENA]", help="Id or name of an arena, to list its raters' keys too; all arenas by default."),
+        typer.Argument(metavar="ARENA", help="Id or name of an arena, to list its raters' keys too; all arenas by default."),
     ] = "",
     db: Db = "arena.db",
     changes: Annotated[
@@ -93,7 +93,7 @@ def listed(
 
 @keys_app.command()
 def rotate(name: KeyName, named: OfArena = "", db: Db = "arena.db") -> None:
-    """Replace a key's secret under the same name. The old one ends at once, in running servers within seconds."""
+    """Replace a key's secret and keep its name. Servers refuse the old secret within two seconds."""
     with service_of(existing(db)) as service:
         held = _meant(service, name, named)
         access = _access(service)
@@ -112,7 +112,7 @@ def revoke(
         bool, typer.Option("--force", help="Revoke even the last key of the server or of an arena's owner.")
     ] = False,
 ) -> None:
-    """Revoke a key. It ends at once, in running servers within seconds."""
+    """Revoke a key. Servers refuse it within two seconds."""
     from multiduel.arena.domain.errors import Conflict
 
     with service_of(existing(db)) as service:

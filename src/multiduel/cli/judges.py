@@ -45,7 +45,7 @@ Judges = Annotated[
     typer.Option(
         "--judge",
         metavar="JUDGE",
-        help="Judge: openai:MODEL, command:'PROGRAM ARGS', file.py:function or module:function. Give several for a jury, "
+        help="openai:MODEL, command:'PROGRAM ARGS', file.py:function or module:function. Give several for a jury, "
         "which votes with its majority.",
     ),
 ]
@@ -70,7 +70,7 @@ Concurrency = Annotated[int, typer.Option(help="Number of calls at the same time
 
 @app.callback()
 def judge() -> None:
-    """Let models or programs find the best option. Start with 'judge OPTIONS --judge J'."""
+    """Let models or programs find the best option: 'multiduel judge OPTIONS --judge JUDGE'."""
 
 
 @contextmanager
@@ -121,8 +121,8 @@ def run(
         ),
     ],
     judge: Judges,
-    file: Annotated[Path | None, typer.Option(help="File that keeps the arena; OPTIONS.judge.db by default.")] = None,
-    page: Annotated[Path | None, typer.Option(help="HTML file to write; OPTIONS.judge.html by default.")] = None,
+    file: Annotated[Path | None, typer.Option(metavar="FILE", help="Database of the run; OPTIONS.judge.db by default.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="HTML file to write; OPTIONS.judge.html by default.")] = None,
     budget: BudgetOption = None,
     price: PriceOption = None,
     swap: Swap = False,
@@ -140,11 +140,11 @@ def run(
     schema: Schema = True,
     timeout: Timeout = None,
 ) -> None:
-    """Compare the options in a file until the verdict, the budget or Ctrl-C. Run it again to continue."""
+    """Let judges compare the options in a file. Run it again to continue after Ctrl-C or a spent budget."""
     from multiduel.arena.judges.judging import judge as decide
 
     kept = file or options.with_suffix(".judge.db")
-    out = page or options.with_suffix(".judge.html")
+    out = html or options.with_suffix(".judge.html")
     refuse_unwritable(out)
     words = {"base_url": base_url, "key_variable": key_variable, "max_tokens": max_tokens, "schema": schema}
     with refusals(), judges_of(judge, template=template, timeout=timeout, **words) as judges:
@@ -184,19 +184,19 @@ def _write_page(file: Path, arena: str, out: Path, price: str | None) -> None:
 
 @app.command()
 def report(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File that keeps an arena of judges.")],
-    named: Annotated[str, typer.Argument(metavar="[ARENA]", help="Id or name of the arena; the last one by default.")] = "",
-    page: Annotated[Path | None, typer.Option(help="HTML file to write, too.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File that 'multiduel judge' made, such as OPTIONS.judge.db.")],
+    named: Annotated[str, typer.Argument(metavar="ARENA", help="Id or name of the arena; the last one by default.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML file.")] = None,
     price: PriceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Report the verdict of judges. Shows each judge's position effect, consistency, agreement and cost."""
+    """Show the verdict, and each judge's position effect, consistency, agreement and cost."""
     from multiduel.arena.files.exports import finite
     from multiduel.arena.judges.judging import opened
     from multiduel.arena.judges.worth import worth_of
 
-    if page is not None:
-        refuse_unwritable(page)
+    if html is not None:
+        refuse_unwritable(html)
     with refusals(), opened(existing(str(file))) as (service, calls):
         rows = service.arenas()
         arena = found(service, named) if named or not rows else max(rows, key=lambda row: row.created).id
@@ -217,9 +217,9 @@ def report(
             console().print(lines)
         if worth.jury is not None:
             print(worth.jury)
-    if page is not None:
-        _write_page(file, arena, page, price)
-        print(f"Wrote {page}.")
+    if html is not None:
+        _write_page(file, arena, html, price)
+        print(f"Wrote {html}.")
 
 
 @contextmanager
@@ -238,8 +238,10 @@ def arena_judge(
     judge: Judges,
     named: Arena = "",
     db: Db = "arena.db",
-    url: Annotated[str | None, typer.Option(help=f"URL of a server to use instead of a file; the key is in {KEY}.")] = None,
-    calls: Annotated[Path | None, typer.Option(help="File that keeps the calls; DB.calls by default.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help=f"URL of a server to use instead of --db; an owner's key must be in {KEY}.")
+    ] = None,
+    calls: Annotated[Path | None, typer.Option(help="File that stores the calls; DB.calls by default.")] = None,
     budget: BudgetOption = None,
     price: PriceOption = None,
     swap: Swap = False,
@@ -252,7 +254,7 @@ def arena_judge(
     schema: Schema = True,
     timeout: Timeout = None,
 ) -> None:
-    """Let a judge vote beside people. Works on a database or a server; by default, only people's votes decide."""
+    """Let a judge vote beside people, in a database or on a server. By default only people's votes decide."""
     from multiduel.arena.client import Client
     from multiduel.arena.judges.budgets import Budget, Price
     from multiduel.arena.judges.calls import Calls

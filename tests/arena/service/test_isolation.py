@@ -172,7 +172,7 @@ def test_missing_content_and_torn_snapshot_stay_in_their_arena(tmp_path: Path) -
         assert "damaged" in visitor("GET", f"/vote/{arena}").text
         assert call.good("GET", f"/arenas/{arena}/board", key=owner)["answers"] == 0, "what is whole is shown"
         assert "is missing" in call.good("GET", f"/arenas/{arena}/verify", key=owner)["sentence"]
-        assert call.ask(other, call.rater(other, other_owner))["places"] == 2
+        assert call.ask(other, call.rater(other, other_owner))["positions"] == 2
     finally:
         call.close()
 
@@ -357,7 +357,7 @@ def test_one_arena_that_is_busy_is_refused_and_others_are_served(tmp_path: Path,
         ticket = call.ask(arena, rater)
         assert call.good("PUT", f"/tickets/{ticket['ticket']}/vote", {"rank": [0, 1]}, key=rater)["counted"] == "counted"
         assert call.good("GET", f"/arenas/{arena}/board", key=owner)["answers"] == 1
-        assert call.ask(busy, call.rater(busy, busy_owner))["places"] == 2, "its raters are served too"
+        assert call.ask(busy, call.rater(busy, busy_owner))["positions"] == 2, "its raters are served too"
         go.set()
         for thread in threads:
             thread.join(60)

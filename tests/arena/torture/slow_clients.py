@@ -84,7 +84,7 @@ class HonestRater:
             if "ticket" not in ticket:
                 ticket = self._ask("POST", f"/arenas/{self._rater.arena}/tickets", {})
                 continue
-            order = list(range(int(str(ticket["places"]))))
+            order = list(range(int(str(ticket["positions"]))))
             voted = self._ask("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", {"rank": order})
             following = voted.get("next")
             ticket = following if isinstance(following, dict) else {}

@@ -125,7 +125,7 @@ class Stream:
 
     def _turn(self, client: WatchedClient, rng: random.Random, ticket: dict[str, Any]) -> Any:
         ledger = self.ledger
-        ballot = some_ballot(rng, ticket["places"])
+        ballot = some_ballot(rng, ticket["positions"])
         receipt = client.vote(ticket, ballot, next=True)
         ledger.votes.append(Promise(str(client.rater), ticket["ticket"], ballot, receipt["event"], time.time()))
         if rng.random() < 0.15:

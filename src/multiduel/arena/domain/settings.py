@@ -1,5 +1,5 @@
 """The settings of an arena, declared once: the API's model, the command's options, the owner's form, the check of recorded logs
-and the table in docs/arena.md are derived from the fields of ``Settings``."""
+and the documentation's page of settings are derived from the fields of ``Settings``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what: keys of owners, open links to join by, keys of raters.
+"""Who may do what: keys of owners, shared links to join by, keys of raters.
 
 A key is ``<kind>.<arena>.<name>.<secret>``: arena and name find its record, the secret is 256 random bits. What is stored of an
 owner's key is an argon2 hash; of a rater's or a link's, which are checked with every vote, a SHA-256 hash: a random secret of

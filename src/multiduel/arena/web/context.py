@@ -106,7 +106,7 @@ class AppContext:
             "question": constants.question,
             "context": constants.context_texts[ticket.context] if ticket.context is not None else None,
             "group": ticket.group,
-            "places": len(ticket.options),
+            "positions": len(ticket.options),
             "contents": [
                 {"kind": constants.content_kinds[option][context], "url": f"/tickets/{ticket.id}/contents/{position}"}
                 for position, option in enumerate(ticket.options)

@@ -1,4 +1,4 @@
-"""How a rater joins by an open link, from a page or through the API."""
+"""How a rater joins by a shared link, from a page or through the API."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Limits:
     wrong_keys_per_minute: float = 10.0  # by one address
     key_checks: int = 2  # owners' keys that are hashed at a time: each takes 19 MB
     key_checks_waiting: int = 50  # and those that wait for it
-    joins_per_minute: float = 60.0  # new raters through an open link, by one address
+    joins_per_minute: float = 60.0  # new raters through a shared link, by one address
     head_seconds: float = 10.0  # for the head of a request: from the connection, or from the first byte on a kept one
     body_seconds: float = 30.0  # for a whole body, and besides the time that its bytes take at ``least_rate``
     least_rate: float = 10_000.0  # bytes per second of a body: 64 MB may take 1.8 hours

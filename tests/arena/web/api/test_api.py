@@ -31,8 +31,8 @@ def test_from_nothing_to_a_vote(call):
     arena, owner = call.arena(slate_size=3)
     rater = call.rater(arena, owner, "Ada")
     ticket = call.ask(arena, rater)
-    assert set(ticket) == {"ticket", "question", "context", "group", "places", "contents", "issued", "expires"}
-    assert ticket["places"] == 3 and ticket["question"] == "rank" and ticket["context"] is None
+    assert set(ticket) == {"ticket", "question", "context", "group", "positions", "contents", "issued", "expires"}
+    assert ticket["positions"] == 3 and ticket["question"] == "rank" and ticket["context"] is None
     texts = [call("GET", one["url"]).text for one in ticket["contents"]]
     assert sorted(texts) == sorted(option["content"] for option in THREE)
     receipt = call.good("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", {"rank": [2, [0, 1]]}, key=rater)

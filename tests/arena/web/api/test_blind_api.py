@@ -49,7 +49,7 @@ def look(call) -> Seen:
             said += [f"status {answer.status_code}", *atoms({k: v.replace(ticket["ticket"], "") for k, v in one.items()})]
             seen.places.append((said, place, content))
             contents.append(content)
-        luck = np.random.default_rng(len(seen.tickets)).permutation(ticket["places"]).tolist()
+        luck = np.random.default_rng(len(seen.tickets)).permutation(ticket["positions"]).tolist()
         receipt = call.good("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", {"rank": luck}, key=rater)
         whole = {name: value for name, value in ticket.items() if name != "contents"}
         kept = {"ticket": whole, "receipt": {"counted": receipt["counted"], "event": receipt["event"]}}

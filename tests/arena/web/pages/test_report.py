@@ -143,7 +143,7 @@ def test_the_command_writes_a_file_that_loads_nothing(call, tmp_path, monkeypatc
     voted(call, arena)
     call.service.do(Close(arena))
     monkeypatch.chdir(tmp_path)
-    ran = CliRunner().invoke(app, ["arena", "report", arena, "--html", "report.html"], catch_exceptions=False)
+    ran = CliRunner().invoke(app, ["arena", "report", "--html", "report.html", arena], catch_exceptions=False)
     assert ran.exit_code == 0 and "Wrote report.html." in ran.output
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Winner: drawn" in written and "data:image/png;base64," in written and "&lt;b&gt;other" in written

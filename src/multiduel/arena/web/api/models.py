@@ -112,7 +112,7 @@ def typed(setting: Setting) -> Any:
 
 
 class _SettingsIn(Body):
-    """How the arena finds out. See ``multiduel.arena.Settings``."""
+    """The settings of an arena. See ``multiduel.arena.Settings``."""
 
     def read(self) -> Settings:
         return Settings.from_json(self.model_dump())
@@ -171,7 +171,7 @@ class ArenaOut(BaseModel):
     arena: str
     name: str
     status: Literal["created", "open", "paused", "closed"]
-    settings: dict[str, Any] = Field(description="Without the seed: with it the next slate could be foreseen.")
+    settings: dict[str, Any] = Field(description="Without the seed, from which the next slate could be computed.")
     options: list[OptionOut]
     contexts: list[ContextOut]
     created: str
@@ -182,7 +182,7 @@ class ArenaOut(BaseModel):
 class CreatedOut(BaseModel):
     arena: str
     owner_key: str = Field(description="Shown once.")
-    link_key: str | None = Field(None, description="Where raters are open: with it anyone may join. Shown once.")
+    link_key: str | None = Field(None, description="With raters = open: anyone may join with this key. Shown once.")
     info: ArenaOut
 
 
@@ -216,13 +216,13 @@ class RaterIn(Body):
 class JoinIn(Body):
     label: Label = ""
     request: JoinRequestId | None = Field(
-        None, description="Random, and kept secret: who sends it again gets another key of the same rater. Best left out."
+        None, description="Optional; random and secret. Sent again, it returns a new key of the same rater."
     )
 
 
 class RaterKeyOut(BaseModel):
     rater: str
-    key: str = Field(description="The rater's secret. Shown once; asked for again under the same request, a new one replaces it.")
+    key: str = Field(description="The rater's key. Shown once; the same request again returns a new key, which replaces it.")
 
 
 class KeyOut(BaseModel):
@@ -274,23 +274,23 @@ class SheetsIn(Body):
 
 
 class AskIn(Body):
-    request: RequestId | None = Field(None, description="Sent again, it brings the same ticket.")
+    request: RequestId | None = Field(None, description="Sent again, it returns the same ticket.")
     group: Label | None = Field(None, description="Used only where the owner assigned none to this rater.")
 
 
 class ShownOut(BaseModel):
     kind: Literal["text", "markdown", "image", "audio", "url"]
-    url: str = Field(description="Where this place's content is, for this ticket only.")
+    url: str = Field(description="Where the content at this position is, for this ticket only.")
 
 
 class TicketOut(BaseModel):
-    """What a rater is shown. Places are numbered from 0, in an order made for this ticket."""
+    """What a rater is shown. Positions are numbered from 0, in an order made for this ticket."""
 
     ticket: str
     question: Literal["rank", "best", "worst"]
     context: str | None = Field(description="The question that the options answer.")
     group: str | None
-    places: int
+    positions: int
     contents: list[ShownOut]
     issued: str
     expires: str | None
@@ -306,7 +306,7 @@ Place = Annotated[int, Field(ge=0, lt=MOST_SEATS)]
 
 class RankIn(Body):
     rank: list[Place | list[Place]] = Field(
-        max_length=MOST_SEATS, description="Best first; a list is a tie; places left out are not compared with any."
+        max_length=MOST_SEATS, description="Positions, best first; a list is a tie; positions left out are not compared."
     )
 
 
@@ -319,11 +319,11 @@ class WorstIn(Body):
 
 
 class SkipIn(Body):
-    skip: bool = Field(description="true: nothing is said.")
+    skip: bool = Field(description="true: no answer.")
 
 
 class WinsIn(Body):
-    """For programs, such as those that credit clicks; where the question is rank."""
+    """For programs that credit clicks, in arenas whose question is rank."""
 
     wins: list[list[Annotated[float, Field(ge=0.0, le=1e9)]]] = Field(
         max_length=MOST_SEATS, description="wins[a][b]: the weight of 'a was better than b'."
@@ -334,8 +334,8 @@ BallotIn = RankIn | BestIn | WorstIn | SkipIn | WinsIn
 
 
 class ReceiptOut(BaseModel):
-    event: int = Field(description="The number under which it stands in the log.")
-    hash: str = Field(description="Of that event. Keep both: 'arena verify --receipt' says later whether the log contains it.")
+    event: int = Field(description="Number of the vote's event in the log.")
+    hash: str = Field(description="Hash of that event. Keep both for 'arena verify --receipt', which finds it in the log.")
     counted: Literal["counted", "late", "aside", "skipped", "undone"]
     next: TicketOut | DoneOut | None = None
 

@@ -51,7 +51,7 @@ async def votes(
     format: Annotated[Literal["csv", "jsonl"], Query()] = "csv",
     dry_run: m.Flag = "0",
 ) -> Any:
-    """A file of votes, all or nothing, with a report by line. Sent twice it counts once."""
+    """Enter a file of votes: all lines or none. Returns a report by line. A file sent twice counts once."""
     as_owner(request, arena)
     app_context, actor, body = app_context_of(request), caller_of(request), await request.body()
     await app_context.constants(arena)  # refused here if there is no such arena
@@ -69,7 +69,7 @@ async def votes(
     responses=file("text/csv", "A line per ticket.") | refusals(401, 403, 404, 409, 422),
 )
 async def sheets(request: Request, arena: m.Arena, body: m.SheetsIn) -> Any:
-    """Tickets printed ahead: a CSV to be filled in, which then is a file of votes."""
+    """Make tickets for paper. Returns a CSV file to fill in and send as a file of votes."""
     as_owner(request, arena)
     app_context, actor = app_context_of(request), caller_of(request)
     command = c.PrintTickets(arena, body.number, body.request or uuid.uuid4().hex, group=body.group)
@@ -86,7 +86,7 @@ async def sheets(request: Request, arena: m.Arena, body: m.SheetsIn) -> Any:
     responses=file("application/x-ndjson", "A line per event, then per content.") | refusals(401, 403, 404, 422),
 )
 async def log_jsonl(request: Request, arena: m.Arena) -> Any:
-    """The whole log, and the contents: enough to check it, and to import it elsewhere."""
+    """Export the whole log with all contents, to verify it or import it elsewhere."""
     as_owner(request, arena)
     journal = (app_context := app_context_of(request)).service.journal
     headers = await damage_headers(app_context, arena)
@@ -100,7 +100,7 @@ async def log_jsonl(request: Request, arena: m.Arena) -> Any:
     responses=file("text/csv", "A line per event.") | refusals(401, 403, 404, 422),
 )
 async def log_csv(request: Request, arena: m.Arena) -> Any:
-    """The log as a table that is safe to open in a spreadsheet."""
+    """Export the log as a table that is safe to open in a spreadsheet."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     headers = await damage_headers(app_context, arena)
@@ -114,7 +114,7 @@ async def log_csv(request: Request, arena: m.Arena) -> Any:
     responses=file("text/csv", "A line per vote.") | refusals(401, 403, 404, 422),
 )
 async def votes_csv(request: Request, arena: m.Arena) -> Any:
-    """The votes as a flat table, with names instead of ids, safe to open in a spreadsheet."""
+    """Export the votes as a table, with names instead of ids, safe to open in a spreadsheet."""
     as_owner(request, arena)
     return await votes_file(app_context_of(request), arena, "csv")
 
@@ -125,14 +125,14 @@ async def votes_csv(request: Request, arena: m.Arena) -> Any:
     responses=file(PARQUET, "A row per vote.") | refusals(401, 403, 404, 422),
 )
 async def votes_parquet(request: Request, arena: m.Arena) -> Any:
-    """The votes as a flat table for programs: the columns of votes.csv, with types."""
+    """Export the votes as a table for programs: the columns of votes.csv, with types."""
     as_owner(request, arena)
     return await votes_file(app_context_of(request), arena, "parquet")
 
 
 @router.post("/import", response_model=m.ArenaOut, responses=refusals(401, 403, 409, 422), openapi_extra=_wants("text/plain"))
 async def import_log(request: Request) -> Any:
-    """A log that was exported, as an arena of this server (server's key). Its keys do not come with it."""
+    """Import an exported log as an arena of this server (server's key). A log has no keys: make new ones."""
     as_server(request)
     app_context = app_context_of(request)
     body = await request.body()
@@ -142,7 +142,7 @@ async def import_log(request: Request) -> Any:
 
 @router.get("/arenas/{arena}/verify", response_model=VerifiedOut, responses=refusals(401, 403, 404, 422))
 async def verify(request: Request, arena: m.Arena) -> Any:
-    """Is the log what was written, and does every slate come out again?"""
+    """Verify the log: its hashes, contents, verdicts and slates."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     report = await app_context.slow(arena, verification.verify, app_context.service.journal, arena)

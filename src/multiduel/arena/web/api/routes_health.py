@@ -30,7 +30,7 @@ async def live() -> Any:
     responses=refusals() | {503: {"model": m.ReadyOut, "description": "Not now: the sentence says why."}},
 )
 async def ready(request: Request) -> Any:
-    """Ready when the kernels are loaded and commands become durable: a write went through in the last seconds."""
+    """Say whether the server is ready: the kernels are loaded, and a write became durable in the last seconds."""
     why = await _why_not(app_context_of(request))
     if not why:
         return JSONResponse({"ready": True, "why": ""})
@@ -59,7 +59,7 @@ async def _why_not(app_context: AppContext) -> str:
     responses=file("text/plain", "Prometheus text.") | refusals(401, 403),
 )
 async def metrics(request: Request) -> Any:
-    """Counts of this process, in Prometheus' text format. On a public server it needs the server's key."""
+    """Show the counters of this process in Prometheus' text format. A public server asks for the server's key."""
     app_context = app_context_of(request)
     if app_context.public:
         as_server(request)

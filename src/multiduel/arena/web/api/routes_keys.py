@@ -87,14 +87,14 @@ async def _revoke(request: Request, arena: str, name: str, force: str) -> Any:
 
 @router.get("/arenas/{arena}/keys", response_model=k.KeysOut, responses=refusals(401, 403, 404, 422))
 async def arena_keys(request: Request, arena: m.Arena) -> Any:
-    """The keys of this arena: of its owners, links and raters. Their secrets are not stored, and cannot be shown."""
+    """List the keys of this arena's owners, links and raters. Secrets are not stored and cannot be shown."""
     as_owner(request, arena)
     return await _list(request, arena)
 
 
 @router.post("/arenas/{arena}/keys", response_model=k.NewKeyOut, status_code=201, responses=USUAL)
 async def new_arena_key(request: Request, arena: m.Arena, body: k.NewKeyIn) -> Any:
-    """A further owner's key. Each call makes one: after a lost answer, revoke the one that was never used."""
+    """Make another owner's key. Each call makes one: after a lost answer, revoke the key that was never used."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     await app_context.constants(arena)  # refused here if there is no such arena
@@ -106,21 +106,21 @@ async def new_arena_key(request: Request, arena: m.Arena, body: k.NewKeyIn) -> A
 
 @router.post("/arenas/{arena}/keys/{name}/rotate", response_model=k.NewKeyOut, status_code=201, responses=USUAL)
 async def rotate_arena_key(request: Request, arena: m.Arena, name: k.KeyName) -> Any:
-    """A new secret under the same name, for an owner's key or an open link's. The old one ends at once."""
+    """Replace the secret of an owner's or a shared link's key, and keep its name. The old secret ends at once."""
     as_owner(request, arena)
     return await _rotate(request, arena, name)
 
 
 @router.delete("/arenas/{arena}/keys/{name}", response_model=m.RevokedOut, responses=USUAL)
 async def revoke_arena_key(request: Request, arena: m.Arena, name: k.KeyName, force: m.Flag = "0") -> Any:
-    """Revoke an owner's key or an open link's. An owner revokes the last owner's key only with `force=1`."""
+    """Revoke an owner's key or a shared link's. An owner revokes the last owner's key only with `force=1`."""
     as_owner(request, arena)
     return await _revoke(request, arena, name, force)
 
 
 @router.post("/arenas/{arena}/raters/{rater}/key", response_model=k.NewKeyOut, status_code=201, responses=USUAL)
 async def new_rater_key(request: Request, arena: m.Arena, rater: m.RaterId) -> Any:
-    """A new key for a rater, such as one who lost a phone. The old one ends at once; votes stay."""
+    """Make a new key for a rater, for example after a lost phone. The old key ends at once; votes stay."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     await app_context.quick(arena, known_rater, app_context, arena, rater)
@@ -130,7 +130,7 @@ async def new_rater_key(request: Request, arena: m.Arena, rater: m.RaterId) -> A
 
 @router.delete("/arenas/{arena}/raters/{rater}/key", response_model=m.RevokedOut, responses=USUAL)
 async def revoke_rater_key(request: Request, arena: m.Arena, rater: m.RaterId) -> Any:
-    """Revoke a rater's key: no more votes by this rater. Those that were cast stay, and count."""
+    """Revoke a rater's key: the rater can vote no more. Earlier votes stay and count."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     await app_context.quick(arena, known_rater, app_context, arena, rater)
@@ -141,14 +141,14 @@ async def revoke_rater_key(request: Request, arena: m.Arena, rater: m.RaterId) -
 
 @router.get("/keys", response_model=k.KeysOut, responses=refusals(401, 403))
 async def server_keys(request: Request) -> Any:
-    """The server's keys (server's key)."""
+    """List the server's keys (server's key)."""
     as_server(request)
     return await _list(request, "")
 
 
 @router.post("/keys", response_model=k.NewKeyOut, status_code=201, responses=refusals(401, 403, 422))
 async def new_server_key(request: Request, body: k.NewKeyIn) -> Any:
-    """A further key of the server (server's key)."""
+    """Make another key of the server (server's key)."""
     as_server(request)
     app_context = app_context_of(request)
     return _made("server", await app_context.read(app_context.access.new_key, "server", label=body.label, by=caller_of(request)))
@@ -156,7 +156,7 @@ async def new_server_key(request: Request, body: k.NewKeyIn) -> Any:
 
 @router.post("/keys/{name}/rotate", response_model=k.NewKeyOut, status_code=201, responses=USUAL)
 async def rotate_server_key(request: Request, name: k.KeyName) -> Any:
-    """A new secret under the same name (server's key). The old one ends at once."""
+    """Replace a key's secret and keep its name (server's key). The old secret ends at once."""
     as_server(request)
     return await _rotate(request, "", name)
 
@@ -173,7 +173,7 @@ async def revoke_server_key(request: Request, name: k.KeyName, force: m.Flag = "
 
 @router.get("/arenas/{arena}/head", response_model=k.HeadOut, responses=refusals(401, 403, 404, 422))
 async def head(request: Request, arena: m.Arena) -> Any:
-    """The last event of the log, signed: for owners and raters, who may pass it on."""
+    """Sign the number and hash of the last event, for owners and raters. They may pass it on."""
     app_context, grant = app_context_of(request), grant_of(request)
     if not grant.owns(arena) and not (grant.role == "rater" and grant.arena == arena):
         raise Forbidden("This needs the key of this arena's owner or of a rater.")
@@ -187,7 +187,7 @@ async def head(request: Request, arena: m.Arena) -> Any:
 
 @router.get("/head-key", response_model=k.HeadKeyOut, responses=refusals())
 async def head_key(request: Request) -> Any:
-    """The public key with which this server signs heads."""
+    """Show the public key with which this server signs heads."""
     app_context = app_context_of(request)
     public = await app_context.read(app_context.signer.public)
     return JSONResponse({"key": key_id(public), "public_key": public})

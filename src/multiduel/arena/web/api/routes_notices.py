@@ -44,7 +44,7 @@ class NoticesOut(BaseModel):
 
 @router.get("/arenas/{arena}/notices", response_model=NoticesOut, responses=refusals(401, 403, 404, 422))
 async def notices(request: Request, arena: m.Arena) -> Any:
-    """Where owners are told of a winner, a cycle, as many votes as wanted without a result, and a day without votes."""
+    """List where notices go: of a winner, a cycle, enough votes without a result, and a day without votes."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     await app_context.constants(arena)
@@ -54,7 +54,7 @@ async def notices(request: Request, arena: m.Arena) -> Any:
 
 @router.post("/arenas/{arena}/notices", response_model=NewNoticeOut, status_code=201, responses=refusals(401, 403, 404, 409, 422))
 async def add(request: Request, arena: m.Arena, body: NoticeIn) -> Any:
-    """Be told at a URL or an address. Each call adds one."""
+    """Send notices to a URL or a mail address. Each call adds one."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     await app_context.constants(arena)  # refused here if there is no such arena
@@ -64,7 +64,7 @@ async def add(request: Request, arena: m.Arena, body: NoticeIn) -> Any:
 
 @router.delete("/arenas/{arena}/notices/{notice}", response_model=m.RevokedOut, responses=refusals(401, 403, 404, 422))
 async def remove(request: Request, arena: m.Arena, notice: NoticeId) -> Any:
-    """Be told there no more."""
+    """Stop sending notices to this URL or address."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     if not await app_context.quick(arena, app_context.service.journal.notices.remove, arena, notice):

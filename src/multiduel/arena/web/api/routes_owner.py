@@ -23,7 +23,7 @@ USUAL = refusals(401, 403, 404, 409, 422)
 
 @router.post("/arenas", response_model=m.CreatedOut, status_code=201, responses=refusals(401, 403, 409, 422))
 async def create(request: Request, body: m.CreateIn) -> Any:
-    """A new arena (server's key). Sent again under the same request, the same arena, with a further key of its owner."""
+    """Create an arena (server's key). The same request again returns the same arena with another owner's key."""
     as_server(request)
     app_context = app_context_of(request)
 
@@ -47,7 +47,7 @@ async def create(request: Request, body: m.CreateIn) -> Any:
 
 @router.get("/arenas", response_model=m.ArenasOut, responses=refusals(401, 403))
 async def arenas(request: Request) -> Any:
-    """All arenas (server's key)."""
+    """List all arenas (server's key)."""
     as_server(request)
     app_context = app_context_of(request)
     rows = await app_context.read(app_context.service.arenas)
@@ -73,13 +73,13 @@ async def open_arena(request: Request, arena: m.Arena) -> Any:
 
 @router.post("/arenas/{arena}/pause", response_model=m.ArenaOut, responses=USUAL)
 async def pause(request: Request, arena: m.Arena) -> Any:
-    """No new tickets; votes on those that are out are still taken."""
+    """Pause: give out no new tickets. Votes on open tickets are still taken."""
     return await _changed(request, arena, c.Pause(arena))
 
 
 @router.post("/arenas/{arena}/close", response_model=m.ArenaOut, responses=USUAL)
 async def close(request: Request, arena: m.Arena) -> Any:
-    """For good: no tickets, no votes."""
+    """Close permanently: no more tickets or votes."""
     return await _changed(request, arena, c.Close(arena))
 
 
@@ -107,8 +107,8 @@ async def change_margin(request: Request, arena: m.Arena, body: m.MarginIn) -> A
 
 @router.get("/arenas/{arena}/board", response_model=BoardOut | RaterBoardOut, responses=refusals(401, 403, 404, 422))
 async def board(request: Request, arena: m.Arena) -> Any:
-    """The verdict, and what stands behind it. Raters see it after the verdict, unless the owner's setting says otherwise, and
-    without what it says of other raters and of excluded votes."""
+    """Show the verdict, the forecast and the standings. Raters see them when the setting `board` says so, without other raters
+    and excluded votes."""
     app_context, grant = app_context_of(request), grant_of(request)
     if not grant.owns(arena):
         if grant.role != "rater" or grant.arena != arena:
@@ -124,7 +124,7 @@ async def board(request: Request, arena: m.Arena) -> Any:
 
 @router.post("/arenas/{arena}/raters", response_model=m.RaterKeyOut, status_code=201, responses=USUAL)
 async def admit(request: Request, arena: m.Arena, body: m.RaterIn) -> Any:
-    """A rater with a secret of its own."""
+    """Add a rater. Returns the rater's key."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     rater = await app_context.do(
@@ -137,7 +137,7 @@ async def admit(request: Request, arena: m.Arena, body: m.RaterIn) -> Any:
 
 @router.get("/arenas/{arena}/raters", response_model=RatersOut, responses=refusals(401, 403, 404, 422))
 async def raters(request: Request, arena: m.Arena) -> Any:
-    """Each rater's votes, agreement with the others, and speed."""
+    """List raters with their votes, agreement and speed."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     return await app_context.slow(arena, lambda: as_json({"raters": [asdict(one) for one in app_context.service.raters(arena)]}))
@@ -145,7 +145,7 @@ async def raters(request: Request, arena: m.Arena) -> Any:
 
 @router.post("/arenas/{arena}/raters/{rater}/quarantine", response_model=m.ReceiptOut, responses=USUAL)
 async def quarantine(request: Request, arena: m.Arena, rater: m.RaterId, body: m.ReasonIn) -> Any:
-    """All votes of this rater are excluded, visibly, until they are released."""
+    """Exclude all votes of this rater, visibly, until they are released."""
     as_owner(request, arena)
     return JSONResponse(asdict(await app_context_of(request).do(request, c.Quarantine(arena, rater, body.reason))))
 
@@ -158,7 +158,7 @@ async def release(request: Request, arena: m.Arena, rater: m.RaterId) -> Any:
 
 @router.post("/arenas/{arena}/links", response_model=m.KeyOut, status_code=201, responses=USUAL)
 async def new_link(request: Request, arena: m.Arena) -> Any:
-    """An open link: whoever has its key may join."""
+    """Make a shared link: anyone who has its key may join."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     await app_context.quick(arena, app_context.service.info, arena)  # refused here if there is no such arena
@@ -169,7 +169,7 @@ async def new_link(request: Request, arena: m.Arena) -> Any:
 
 @router.delete("/arenas/{arena}/links", response_model=m.RevokedOut, responses=refusals(401, 403, 404, 422))
 async def revoke_links(request: Request, arena: m.Arena) -> Any:
-    """Nobody joins by the open links that were given out. Who joined stays."""
+    """Revoke all shared links. Raters who joined by them stay."""
     as_owner(request, arena)
     app_context = app_context_of(request)
     await app_context.quick(arena, app_context.service.info, arena)

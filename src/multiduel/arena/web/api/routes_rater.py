@@ -25,9 +25,10 @@ KEYED: dict[str, Any] = {
 
 @router.put("/tickets/{ticket}/vote", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422), **KEYED)
 async def vote(request: Request, ticket: m.TicketId, body: Annotated[m.BallotIn, Body()], next: m.Flag = "0") -> Any:
-    """The vote on a ticket: acknowledged when it is durable. Sent again, the same answer; another vote is a conflict (409).
+    """Vote on a ticket. The answer comes when the vote is durable.
 
-    With `next=1` the answer brings the next ticket, from the same transaction.
+    The same vote again gets the same answer; another vote on the ticket is a conflict (409). With `next=1` the answer contains
+    the next ticket.
     """
     return await voted(app_context_of(request), request, ticket, body.model_dump(), next == "1")
 
@@ -45,10 +46,10 @@ async def voted(app_context: AppContext, request: Request, ticket: str, ballot: 
     "/arenas/{arena}/join", response_model=m.RaterKeyOut, status_code=201, responses=refusals(401, 403, 404, 409, 422), **KEYED
 )
 async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
-    """A new rater, by an open link (its key as the bearer)."""
+    """Join as a new rater, with the key of a shared link."""
     grant = grant_of(request)
     if not grant.joins(arena):
-        raise Forbidden("This needs the key of an open link of this arena.")
+        raise Forbidden("This needs the key of a shared link of this arena.")
     rater, key = await admit_by_link(request, arena, body.label, body.request or uuid.uuid4().hex, grant.key or "")
     return JSONResponse({"rater": rater, "key": key}, 201)
 
@@ -57,7 +58,7 @@ async def join(request: Request, arena: m.Arena, body: m.JoinIn) -> Any:
     "/arenas/{arena}/tickets", response_model=m.TicketOut | m.DoneOut, responses=refusals(401, 403, 404, 409, 422), **KEYED
 )
 async def ask(request: Request, arena: m.Arena, body: m.AskIn) -> Any:
-    """The next ticket, or the reason why there is none. Asked again under the same request, the same ticket."""
+    """Get the next ticket, or the reason why there is none. The same request again returns the same ticket."""
     app_context, rater = app_context_of(request), as_rater(request, arena)
     command = Ask(arena, rater, body.request or uuid.uuid4().hex, group=body.group)
     return JSONResponse(await app_context.ticket(await app_context.do(request, command)))
@@ -65,7 +66,7 @@ async def ask(request: Request, arena: m.Arena, body: m.AskIn) -> Any:
 
 @router.get("/tickets/{ticket}", response_model=m.TicketOut, responses=refusals(401, 403, 404, 422), **KEYED)
 async def look(request: Request, ticket: m.TicketId) -> Any:
-    """A ticket again, by its rater or the arena's owner."""
+    """Show a ticket to its rater or to the arena's owner."""
     app_context, grant, arena = app_context_of(request), grant_of(request), arena_of(ticket)
     if not grant.owns(arena) and not (grant.role == "rater" and grant.arena == arena):
         raise Forbidden("This needs the key of the ticket's rater.")
@@ -81,7 +82,7 @@ async def look(request: Request, ticket: m.TicketId) -> Any:
     responses=file("*/*", "What is shown at this place.") | refusals(404, 422),
 )
 async def content(request: Request, ticket: m.TicketId, position: Annotated[int, Path(ge=0, le=m.MOST_WHOLE)]) -> Any:
-    """What is shown at a place of a ticket. The ticket's id is the permission."""
+    """Show the content at a position of a ticket. The ticket's id is the permission."""
     app_context = app_context_of(request)
     shown = await app_context.quick(arena_of(ticket), app_context.service.content, ticket, position)
     return Response(shown.data, media_type=served_as(shown), headers=CONTENT_HEADERS)
@@ -89,7 +90,7 @@ async def content(request: Request, ticket: m.TicketId, position: Annotated[int,
 
 @router.post("/arenas/{arena}/undo", response_model=m.ReceiptOut, responses=refusals(401, 403, 404, 409, 422), **KEYED)
 async def undo(request: Request, arena: m.Arena, body: m.UndoIn) -> Any:
-    """The rater's last vote is taken back; the answer brings a ticket that shows the same."""
+    """Undo the rater's last vote. Returns a new ticket with the same options."""
     app_context, rater = app_context_of(request), as_rater(request, arena)
     return JSONResponse(
         await app_context.receipt(await app_context.do(request, Undo(arena, rater, body.request or uuid.uuid4().hex)))
