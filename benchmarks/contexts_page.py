@@ -86,7 +86,8 @@ def estimators(rows):
     return (
         f"CoLSTIM and MaxPairUCB, {len(steps)} settings, {rows[0]['runs']} runs each: the online step has {min(steps):.0%} to "
         f"{max(steps):.0%} more regret than the exact estimate (each ±{min(errors):.0%} to ±{max(errors):.0%}), which takes "
-        f"{min(times):.0f} to {max(times):.0f} times the time; the step of public code has {min(short):.0%} to {max(short):.0%} more"
+        f"{min(times):.0f} to {max(times):.0f} times the time; the step of public code has {min(short):.0%} to "
+        f"{max(short):.0%} more"
     )
 
 
