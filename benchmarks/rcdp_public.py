@@ -2,6 +2,7 @@
 
     git clone https://github.com/youngmin0oh/rcdp-public FOLDER       commit 3ed73c6 was measured
     python benchmarks/rcdp_public.py FOLDER
+    python benchmarks/rcdp_public.py              the stored comparisons behind each claim; plays nothing
 
 The panels are rcdp-public.toml and rcdp-public-late.toml; regret of every run goes to rcdp_public.json. Their code is given
 the theta of the panel; its features, coins and delays are its own. No answers are falsified.
@@ -169,9 +170,10 @@ def claims(store) -> list[Claim]:
     ]
 
 
-def main(folder: str) -> None:
-    found = {"ours": play_ours(), "theirs": play_theirs(folder)}
-    STORE.write_text(json.dumps(found) + "\n")
+def main(folder: str | None) -> None:
+    if folder is not None:
+        STORE.write_text(json.dumps({"ours": play_ours(), "theirs": play_theirs(folder)}) + "\n")
+    found = json.loads(STORE.read_text(encoding="utf-8"))
     for each in claims(found):
         print(each.name, each.line, each.why)
         for c in each.comparisons:
@@ -179,4 +181,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -1,6 +1,6 @@
 """Regret of MultiRUCB for three slate sizes on the paper's synthetic problem, as a table and as regret.png.
 
-Needs the 'lab' extra for the plot: pip install 'multiduel[lab]'
+Needs the 'lab' extra for the plot: pip install -c constraints.txt '.[lab]'
 """
 
 from __future__ import annotations

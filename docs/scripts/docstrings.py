@@ -13,11 +13,18 @@ class Docstrings(Extension):
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         if obj.docstring is not None and "```" not in obj.docstring.value:
-            obj.docstring.value = as_markdown(obj.docstring.value)
+            obj.docstring.value = as_markdown(obj.docstring.value, _types(obj))
 
 
-def as_markdown(text: str) -> str:
-    """Put fences around doctests, indented listings and aligned lines; sections become headings with lists.
+def _types(obj: Object) -> dict[str, str]:
+    """The types of a function's parameters, as its source has them."""
+    parameters = getattr(obj, "parameters", ()) if obj.is_function else ()
+    return {each.name.lstrip("*"): str(each.annotation) for each in parameters if each.annotation is not None}
+
+
+def as_markdown(text: str, types: dict[str, str] | None = None) -> str:
+    """Put fences around doctests, indented listings and aligned lines; sections become headings with lists, and parameters
+    get their types.
 
     >>> as_markdown("Adds.\\n\\n>>> 1 + 1\\n2")
     'Adds.\\n\\n```pycon\\n>>> 1 + 1\\n2\\n```'
@@ -25,9 +32,11 @@ def as_markdown(text: str) -> str:
     '```text\\na listing\\n\\nwith a gap\\n```'
     >>> as_markdown("Adds.\\n\\nParameters\\n----------\\nx, y\\n    What is\\n    added.")
     'Adds.\\n\\n**Parameters**\\n\\n- `x, y`: What is added.'
+    >>> as_markdown("Parameters\\n----------\\nx, y\\n    What is added.", {"x": "int", "y": "int"})
+    '**Parameters**\\n\\n- `x, y` (`int`): What is added.'
     """
     text = re.sub(r"^(Parameters|Returns|Raises|Examples)\n-+\n", r"**\1**\n\n", text, flags=re.M)
-    return "\n\n".join(_paragraph(part) for part in _parts(text))
+    return "\n\n".join(_paragraph(part, types or {}) for part in _parts(text))
 
 
 def _parts(text: str) -> list[str]:
@@ -45,7 +54,7 @@ def _listing(part: str) -> bool:
     return all(line.startswith("    ") for line in part.splitlines() if line)
 
 
-def _paragraph(part: str) -> str:
+def _paragraph(part: str, types: dict[str, str]) -> str:
     lines = part.splitlines()
     if lines[0].startswith(">>>"):
         return f"```pycon\n{part}\n```"
@@ -56,10 +65,15 @@ def _paragraph(part: str) -> str:
         return part
     if re.fullmatch(r"([\w*, ]+\n( {4}.*\n?)+)+", part):  # names, each with its text below
         entries = re.findall(r"^(\S.*)\n((?: {4}.*\n?)+)", part, re.M)
-        return "\n".join(f"- `{name}`: {escaped(' '.join(words.split()))}" for name, words in entries)
+        return "\n".join(f"- `{name}`{_typed(name, types)}: {escaped(' '.join(words.split()))}" for name, words in entries)
     if len(lines) > 1 and all(re.search(r"\S {2,}\S|^ {2,}\S", line) for line in lines):
         return f"```text\n{part}\n```"
     return escaped(part)
+
+
+def _typed(names: str, types: dict[str, str]) -> str:
+    found = dict.fromkeys(types[name.strip("* ")] for name in names.split(",") if name.strip("* ") in types)
+    return f" (`{', '.join(found)}`)" if found else ""
 
 
 def escaped(text: str) -> str:

@@ -83,7 +83,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Links to files of the repository lead to their pages; installation is from where the package is."""
+    if page.file.src_uri == "glossary.md":
+        markdown = with_anchors(markdown)
     return _linked(_installed(markdown) if PUBLISHED else markdown, page.file.src_uri)
+
+
+def with_anchors(glossary: str) -> str:
+    """Let pages link to a word: glossary.md#slate.
+
+    >>> with_anchors("| **plug-in policy** | A policy. |")
+    '| **plug-in policy**{ #plug-in-policy } | A policy. |'
+    """
+    return re.sub(r"^\| \*\*(.+?)\*\* \|", lambda word: f"| **{word[1]}**{{ #{slug(word[1])} }} |", glossary, flags=re.M)
 
 
 def _installed(markdown: str) -> str:

@@ -48,7 +48,7 @@ def run(
     cluster: Cluster = None,
     shard: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER/COUNT", help="Play one of COUNT shares, into a folder that all share; the last merges."),
+        typer.Option(metavar="NUMBER/COUNT", help="Play share NUMBER of COUNT, into a common --out; the last one merges all."),
     ] = None,
     quick: Quick = False,
 ) -> None:
@@ -117,22 +117,22 @@ def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outloo
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="An experiment's folder of results, or one of several.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of results of one experiment, or of several.")],
     regret: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Show another kind of regret than the experiment's, in files of its own.")
+        str | None, typer.Option(metavar="KIND", help="Show average, strong, weak or slots regret, in separate files.")
     ] = None,
     latex: Annotated[
         bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), one for a sweep, and write nothing.")
     ] = False,
-    pdf: Annotated[bool, typer.Option("--pdf", help="Write the figure as PDF too, its fonts embedded as TrueType.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Write the figure as PDF too, with fonts embedded.")] = False,
     size: Annotated[
         str | None, typer.Option(metavar="single|double", help="Width of the figure: one column of a paper, or both.")
     ] = None,
     legend: Annotated[
         str | None,
-        typer.Option(metavar="labels|inside|outside", help="Put names at the lines' ends, or a legend inside or outside."),
+        typer.Option(metavar="labels|inside|outside", help="Names at the ends of the lines, or a legend inside or outside."),
     ] = None,
-    columns: Annotated[int | None, typer.Option(help="Number of subplots in a row, for a sweep; axes are shared.")] = None,
+    columns: Annotated[int | None, typer.Option(help="Number of panels in a row, for a sweep.")] = None,
     show: Annotated[
         str,
         typer.Option(
@@ -140,7 +140,7 @@ def report(
         ),
     ] = "regret",
 ) -> None:
-    """Draw the figure and write the summary again, from the folder of a finished run alone."""
+    """Draw the figure and write the summary of a finished run again, from its folder of results."""
     from multiduel.display import regret_figures
     from multiduel.lab import report as reports
     from multiduel.lab import results, sweeps
@@ -186,8 +186,8 @@ def paper(
 ) -> None:
     """Reproduce Du, Wang and Huang (AAMAS 2020), or another paper: figures, an outcome for every claim, one report.
 
-    You may stop the command; the same command continues. Without the MSLR data, rankers of a generated corpus take their place in
-    our paper, and every title says so; panels of other papers whose data is missing are left out, and the report says so.
+    You may stop the command; the same command continues. Without the MSLR data, generated rankers take their place, and every
+    title says so. Panels of other papers whose data is missing are left out, and the report says so.
     """
     from multiduel.lab.paper import reproduction as whole_paper
 

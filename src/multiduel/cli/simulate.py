@@ -28,7 +28,9 @@ def simulate(
     horizon: Annotated[str, typer.Option(help="Number of rounds: 1e6, 10**6 or 1_000_000.")] = "1e6",
     runs: Annotated[int, typer.Option(help="Number of independent runs.")] = 50,
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")] = 0,
-    param: Annotated[list[str] | None, typer.Option(metavar="POLICY.NAME=VALUE", help="May be repeated.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="POLICY.NAME=VALUE", help="A policy's parameter. May be repeated.")
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")
     ] = None,
@@ -48,7 +50,9 @@ def simulate(
     scale: Annotated[str, typer.Option(help="Axes of the plot: log or linear.")] = "log",
     regret: Annotated[str, typer.Option(help="Kind of regret in table and plot: average, strong, weak or slots.")] = "average",
     size: Annotated[str | None, typer.Option(help="Width of the plot: single or double (columns of a paper).")] = None,
-    legend: Annotated[str, typer.Option(help="Legend of the plot: labels (at the lines' ends), inside or outside.")] = "labels",
+    legend: Annotated[
+        str, typer.Option(help="Legend of the plot: labels (at the ends of the lines), inside or outside.")
+    ] = "labels",
     show: Annotated[str, typer.Option(help="Plot regret over rounds, per-log (over ln t), or runs (every run).")] = "regret",
 ) -> None:
     """Play policies on a known problem and measure their regret. All policies meet the same random numbers."""

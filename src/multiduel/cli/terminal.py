@@ -35,12 +35,12 @@ def _interrupt(*_: object) -> None:
 
 
 # Help texts of options that several commands share.
-POLICY = "See 'multiduel policies'; or your own: my_module:SPEC, path/to/file.py:SPEC."
+POLICY = "A name from 'multiduel policies', or your own policy: path/to/file.py:SPEC or my_module:SPEC."
 PROBLEM = (
-    "A name from 'multiduel problem --list', or a file (.csv, .tsv, .txt): a line of names, if they have names, then for each "
-    "arm a line with its chances of beating the arms."
+    "A name from 'multiduel problem --list', or a file (.csv, .tsv, .txt): a line per arm, with its chances of beating each arm; "
+    "a first line of names is optional."
 )
-ARMS = "Number of arms: if not given, what 'multiduel problem --list' says; of a file, as many as it has."
+ARMS = "Number of arms. The default is in 'multiduel problem --list'; a file has its own number."
 LINK = "Link from utilities to chances: linear (the default), natural or logit."
 
 
