@@ -16,7 +16,7 @@ PATIENCE = 300  # seconds, of a cell
 
 
 def run(path: Path) -> Any:
-    """The notebook with fresh outputs, run in a folder beside a copy of the votes, as it lies. An error in a cell is an error here."""
+    """The notebook with fresh outputs, run as it lies, beside the votes. An error in a cell is an error here."""
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "votes.csv").symlink_to(ROOT / "examples" / "votes.csv")
