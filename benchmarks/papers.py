@@ -12,6 +12,7 @@ import re
 import sys
 from pathlib import Path
 
+from multiduel.lab.paper.verdicts import DOES_NOT, INCONCLUSIVE, REPRODUCES
 from multiduel.lab.papers.claims_file import load, shipped
 
 HERE = Path(__file__).parent
@@ -41,10 +42,16 @@ def collect(folder: Path) -> None:
 
 
 def tables() -> str:
-    lines = []
-    for name, claims in json.loads(STORE.read_text()).items():
+    known = json.loads(STORE.read_text())
+    lines = ["| paper | claims | reproduce | do not reproduce | inconclusive |", "|---|--:|--:|--:|--:|"]
+    for name, claims in known.items():
+        verdicts = [claim["verdict"] for claim in claims]
+        counts = (str(verdicts.count(each)) for each in (REPRODUCES, DOES_NOT, INCONCLUSIVE))
+        lines.append(f"| [{name}](#{name}) | {len(claims)} | {' | '.join(counts)} |")
+    lines.append("")
+    for name, claims in known.items():
         paper = load(name)
-        lines += [f"## {paper.title}", "", f"`multiduel paper {name}`", ""]
+        lines += [f"## {name}", "", f"{paper.title}.", ""]
         lines += ["| claim | outcome | panels | runs | what was measured |", "|---|---|---|--:|---|"]
         wanted = {each.statement: len(each.panels) for each in paper.claims}
         lines += [

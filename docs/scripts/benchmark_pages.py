@@ -39,7 +39,7 @@ def _overall() -> str:
     lines = [
         "# Leaderboard",
         "",
-        _headline(),
+        *_first(),
         "",
         *said[1:],
         "",
@@ -61,14 +61,14 @@ def _overall() -> str:
     return "\n".join(lines)
 
 
-def _headline() -> str:
+def _first() -> list[str]:
     """Who leads in each setting, and who cannot be told apart from it there."""
-    parts = []
+    rows = []
     for slate_size, horizon in leaderboard.settings():
         found = leaderboard.overall_of(slate_size, horizon)
         first = [name for name in found.order() if found.ranks[found.policies.index(name)][1] == 1]
-        parts.append(f"{_or(first)} (m = {slate_size}, T = {horizon:,})")
-    return f"Rank 1 over all families may be held by {'; '.join(parts)}."
+        rows.append((str(slate_size), f"{horizon:,}", _or(first)))
+    return ["The policies that may be the best over all families:", "", table(("slates of", "rounds", "rank 1"), rows)]
 
 
 def _or(names: list[str]) -> str:
@@ -82,7 +82,7 @@ def _family(family: Family) -> str:
     lines += [f"{len(family.arms)} instances with {arms} arms, {RUNS} runs of each, {seeds}. Hash `{family.digest()}`."]
     if family.benchmark != "condorcet":
         lines += ["Regret is measured against the best Copeland score."]
-    lines += ["", METHOD, ""]
+    lines += ["", "[How to read the tables](#how-to-read-the-tables). Click a head to sort.", ""]
     for horizon in HORIZONS:
         for slate_size in family.slate_sizes:
             cell = Cell(family.name, slate_size, horizon)
@@ -99,6 +99,7 @@ def _family(family: Family) -> str:
                 lines += [f"Left out: {'; '.join(f'{name} ({note.removeprefix(LEFT_OUT)})' for name, note in dear)}.", ""]
     if not any(leaderboard.standings_of(Cell(family.name, size, horizon)) for size in family.slate_sizes for horizon in HORIZONS):
         lines += ["Not played yet.", ""]
+    lines += ["## How to read the tables", "", METHOD]
     return "\n".join(lines)
 
 

@@ -136,6 +136,7 @@ def test_the_published_numbers():
         "arith": [0.8, 0.7, 0.575, 0.45, 0.325, 0.2],
         "geom": [0.8, 0.7, 0.512, 0.374, 0.274, 0.2],
     }
+    assert instance("6good").utilities.tolist() == [0.8] + [0.7] * 5 + [0.2] * 10
     assert instance("arithmetic").matrix[2].round(2).tolist() == [0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
     assert instance("arithmetic").total_order and instance("arithmetic").strongly_transitive
     published = [[0.5, 0.6, 0.6, 0.6], [0.4, 0.5, 0.9, 0.1], [0.4, 0.1, 0.5, 0.9], [0.4, 0.9, 0.1, 0.5]]

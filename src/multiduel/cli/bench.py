@@ -115,6 +115,8 @@ def _play(spec: PolicySpec, cells: list[Cell], out: Path, cap: float, runs: int,
         found = report.report(results, shipped())
         paths = report.write(found, results, out)
     screen.print(BOLD.sub(r"\1", found.headline), markup=False, soft_wrap=True)
+    if len(found.profiles) > report.SAID_SETTINGS:
+        screen.print(rich_table(report.settings_table(spec.name, found.profiles)))
     for table in found.tables:
         screen.print(rich_table(table))
     for note in found.left_out:

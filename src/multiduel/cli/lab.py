@@ -169,7 +169,8 @@ def report(
 @app.command()
 def paper(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]", help="Another paper: rmed2015, dts2016, mergedts2020, or a folder.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]", help="Another paper: rmed2015, dts2016, selfsparring2017, mergedts2020, or a folder."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of results. Default: results/paper, or results/NAME.")] = None,
     data: Data = None,

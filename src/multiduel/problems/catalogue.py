@@ -39,6 +39,13 @@ CATALOGUE: dict[str, Family] = {
     "1good": Family(partial(literature.good, n_good=1), 6, ("link",), AILON, "utilities 0.8, then 0.2: the others are alike"),
     "2good": Family(partial(literature.good, n_good=2), 6, ("link",), AILON, "utilities 0.8, 0.7, then 0.2"),
     "3good": Family(partial(literature.good, n_good=3), 6, ("link",), AILON, "utilities 0.8, 0.7, 0.7, then 0.2"),
+    "6good": Family(
+        partial(literature.good, n_good=6),
+        16,
+        ("link",),
+        "Sui, Zhuang, Burdick, Yue. UAI 2017 (not compared with its table)",
+        "utilities 0.8, five of 0.7, then 0.2",
+    ),
     "arith": Family(literature.arith, 6, ("link",), AILON, "utilities 0.8, then 0.7 to 0.2 evenly"),
     "geom": Family(literature.geom, 6, ("link",), AILON, "utilities 0.8, then 0.7 to 0.2 geometrically"),
     "arithmetic": Family(

@@ -1,13 +1,14 @@
 """Instances that papers measured algorithms on, by the names that they have there.
 
 Papers     Ailon, Karnin, Joachims. ICML 2014 (1good, 2good, 3good, arith, geom: utilities of six arms);
+           Sui, Zhuang, Burdick, Yue. UAI 2017 (the same with sixteen arms, and 6good);
            Komiyama et al. COLT 2015 (arithmetic; their cyclic is ``instances.cyclic`` with 4 arms);
            Zoghi et al. NIPS 2015, and Wu and Liu. NIPS 2016 (three Copeland winners in a cycle);
            Komiyama, Honda, Nakagawa. ICML 2016 (Swirl, BvsC).
 Deviates   the arithmetic instance equals the file that the paper's first author published with his code, and the cyclic one the
            lower triangle of his (prefmats/ of jkomiyama/duelingbanditlib; a version of the latter contradicts itself above the
            diagonal). The rest was compared with no file and no table: we believe Ailon's utilities to be the published ones,
-           and of the last three only the idea is the paper's, in matrices of ours.
+           and Sui's to be those with sixteen arms; of the last three only the idea is the paper's, in matrices of ours.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from multiduel.problems.problem import Problem
 
 
 def good(n_arms: int, n_good: int, *, link: str = "linear") -> Problem:
-    """Ailon's 1good, 2good and 3good: utilities of 0.8 for the best, 0.7 for other good arms, 0.2 for the rest.
+    """Ailon's 1good, 2good and 3good, Sui's 6good: utilities of 0.8 for the best, 0.7 for other good arms, 0.2 for the rest.
 
     >>> good(6, 3).utilities.tolist()
     [0.8, 0.7, 0.7, 0.2, 0.2, 0.2]

@@ -1,6 +1,6 @@
 """The least regret any multi-dueling policy must pay: a linear programme over slates.
 
-Derived here (docs/due-duel.md has every step); for m = 2 it is the bound of Komiyama, Honda, Kashima, Nakagawa (COLT 2015).
+Derived here (docs/due-duel-proof.md has every step); for m = 2 it is the bound of Komiyama, Honda, Kashima, Nakagawa (COLT 2015).
 
 A policy whose regret is o(T^a) for every a > 0 and every matrix with a Condorcet winner must, on this one, gather ln T nats
 against every arm i != * from the arms that beat it: with n_A the expected plays of slate A, divided by ln T,

@@ -5,7 +5,7 @@ import pytest
 
 from multiduel.engine.registry.benchmark_results import PolicyResults, Row
 from multiduel.engine.simulation import statistics
-from multiduel.lab.bench import ranking, suite
+from multiduel.lab.bench import ranking, report, suite
 from multiduel.lab.bench.ranking import overall, ratios, scores, standings
 from multiduel.lab.bench.suite import Cell
 
@@ -127,3 +127,17 @@ def test_overall_counts_a_family_that_was_left_out_as_random_slates():
     assert found.profile("good", at).tolist() == [1.0, 1.0, 1.0, 1.0]
     assert found.profile("poor", at).tolist() == [0.0, 0.5, 1.0, 1.0]
     assert found.profile("half", at).tolist() == [0.5, 0.5, 0.5, 0.5], "what was not played is never near the best"
+
+
+def test_many_settings_are_one_sentence_and_a_table():
+    rng = np.random.default_rng(4)
+    pool = {"own": {}, "other": {}, "third": {}}
+    for size, share in ((2, 0.9), (4, 0.1), (8, 0.1)):
+        cell = Cell("cyclic", size, 10_000)
+        for name, its in (("own", share), ("other", 0.3), ("third", 0.5)):
+            pool[name] |= results(name, its * rng.lognormal(0.0, 0.1, (20, 20)), cell=cell).rows
+    made = {name: PolicyResults(name, suite.digest(), {}, rows) for name, rows in pool.items()}
+    found = report.report(made["own"], made)
+    assert "rank 1 in 2 of 3 settings; at worst rank 3 of 3 with m = 2 and T = 10,000" in found.headline
+    table = report.settings_table("own", found.profiles)
+    assert [row[:3] for row in table.rows] == [("2", "10,000", "3"), ("4", "10,000", "1"), ("8", "10,000", "1")]

@@ -153,7 +153,7 @@ def play_cell(spec: PolicySpec, cell: Cell, row: Row | None, *, cap: float, runs
                     watch(0.0)
         except _Slow as slow:
             seconds = float(slow.args[0])
-            note = f"{LEFT_OUT}at least {seconds:.2g} CPU seconds a run, {cap:g} allowed for {INSTANCES} of them"
+            note = f"{LEFT_OUT}at least {seconds:.2g} CPU seconds a run, {cap:.3g} allowed for {INSTANCES} of them"
             return replace(row, seconds=seconds, note=note)
         row = _with_runs(row, parts, time.process_time() - start)
         parts = []

@@ -17,6 +17,7 @@ from multiduel.lab.bench.suite import FAMILIES, RUNS, VERSION, Cell
 
 ENDS_WRONG = 0.5  # a policy that ends wrong in more of its runs than this is said to
 SAID_NOT_APART = 4  # names in a cell of the table
+SAID_SETTINGS = 2  # in the sentence; more are in a table
 METHOD = (
     "**Score**: regret in percent of what random slates lose on the same instance, as the mean of the twenty instances; 100 is "
     "no better than chance. **Rank**: by score among the policies that played the cell; the range after it is that of all ranks "
@@ -43,7 +44,7 @@ def report(own: PolicyResults, pool: Pool) -> Report:
     """Set a policy's results beside those of others. ``pool`` may hold older results of it: they are left out."""
     together = {name: results for name, results in pool.items() if name != own.policy} | {own.policy: own}
     settings = sorted({(row.horizon, row.slate_size) for row in own.rows.values() if row.runs})
-    tables, profiles, sentences = [], [], []
+    tables, profiles = [], []
     for horizon, slate_size in settings:
         lines = [
             standings(Cell(name, slate_size, horizon), together, only=own.policy)
@@ -55,12 +56,12 @@ def report(own: PolicyResults, pool: Pool) -> Report:
         tried = {row.family for row in own.rows.values() if row.key[1:] == (slate_size, horizon)}
         found = overall(slate_size, horizon, _only(together, tried, slate_size, horizon))
         profiles.append(found)
-        sentences.append(_sentence(own.policy, found))
     wrong = [row for row in own.rows.values() if row.runs]
     share = sum(int(row.wrong.sum()) for row in wrong) / max(1, sum(row.wrong.size for row in wrong))
     ends = f"{share:.0%} of its runs recommend a wrong arm at the end" if share >= 0.001 else "hardly a run ends wrong"
     warning = " **It ends wrong in most runs.**" if share > ENDS_WRONG else ""
-    headline = f"**{own.policy}**: {'; '.join(sentences)}. {ends[0].upper()}{ends[1:]}.{warning}" if sentences else ""
+    ranks = _in_words(own.policy, profiles)
+    headline = f"**{own.policy}**: {ranks}. {ends[0].upper()}{ends[1:]}.{warning}" if profiles else ""
     notes = [
         f"{FAMILIES[row.family].title}, m = {row.slate_size}, T = {row.horizon:,}: {row.note}"
         for row in own.rows.values()
@@ -82,15 +83,33 @@ def _only(pool: Pool, families: set[str], slate_size: int, horizon: int) -> Pool
     }
 
 
+def _in_words(policy: str, settings: Sequence[Overall]) -> str:
+    """The ranks in a sentence: of many settings, how often it is first, and where it is worst."""
+    if len(settings) <= SAID_SETTINGS:
+        return "; ".join(_sentence(policy, found) for found in settings)
+    by_rank = sorted(settings, key=lambda found: found.ranks[found.policies.index(policy)][0] / len(found.policies))
+    first = sum(found.ranks[found.policies.index(policy)][0] == 1 for found in settings)
+    best = f"rank 1 in {first} of {len(settings)} settings" if first else f"at best {_sentence(policy, by_rank[0])}"
+    return best if first == len(settings) else f"{best}; at worst {_sentence(policy, by_rank[-1])}"
+
+
 def _sentence(policy: str, found: Overall) -> str:
-    rank, first, last = found.ranks[found.policies.index(policy)].tolist()
-    of = (
-        f"rank {rank} of {len(found.policies)} (95%: {first} to {last})"
-        if first != last
-        else f"rank {rank} of {len(found.policies)}"
-    )
     times = found.factor[found.policies.index(policy)]
-    return f"with m = {found.slate_size} and T = {found.horizon:,} {of}, {times:.3g} times the best of each family"
+    rank, first, last = found.ranks[found.policies.index(policy)].tolist()
+    of = f"rank {rank} of {len(found.policies)}{'' if first == last else f' (95%: {first} to {last})'}"
+    return f"{of} with m = {found.slate_size} and T = {found.horizon:,}, on average {times:.3g} times the best of each family"
+
+
+def settings_table(policy: str, settings: Sequence[Overall]) -> Table:
+    """A policy over all families, a row for each setting."""
+    head = ("slates of", "rounds", "rank", "95% range", "policies", "times the best")
+    rows = []
+    for found in settings:
+        own = found.policies.index(policy)
+        place, first, last = found.ranks[own].tolist()
+        of, times = str(len(found.policies)), f"{found.factor[own]:.3g}"
+        rows.append((str(found.slate_size), f"{found.horizon:,}", str(place), f"{first} to {last}", of, times))
+    return Table(head, rows, numeric=(0, 1, 2, 4, 5))
 
 
 def family_table(lines: Sequence[Standing], pool: Pool, title: str) -> Table:
@@ -158,6 +177,8 @@ def write(found: Report, own: PolicyResults, folder: Path) -> list[Path]:
         Callout(found.headline, certain=found.sound),
         Text(f"Suite {VERSION}, `{own.suite}`; multiduel {own.facts.get('version')}; {own.cpu_seconds:,.0f} CPU seconds."),
     ]
+    if len(found.profiles) > SAID_SETTINGS:
+        blocks.append(settings_table(found.policy, found.profiles))
     paths = []
     for profile, table in zip(found.profiles, found.tables, strict=True):
         name = f"{found.policy}-m{profile.slate_size}-T{profile.horizon}"
