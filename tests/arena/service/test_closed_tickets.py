@@ -131,23 +131,6 @@ def test_people_are_counted_apart_from_the_first_judge_on(service: Service, cloc
     assert service.digest(arena) == digest(fold(service.events(arena), arena))
 
 
-@pytest.mark.parametrize("seed", [4, 5, 6])
-def test_the_page_of_raters_goes_on_from_its_last_look(service: Service, clock: Clock, seed: int) -> None:
-    """Through undo, quarantine, new options and raters, as if all votes were read anew."""
-    arena, _ = an_arena(service, 4, raters=3, room=9, places=2, expires=60, limit=12)
-    for part in range(8):
-        lively(service, arena, clock, random.Random(10 * seed + part), 25, churn=0.3)
-        if part == 5:
-            clock.wait(-86_400.0)
-        if part == 7:
-            service.do(Quarantine(arena, "r1"))
-        known = service.raters(arena)
-        live = service._live[arena]
-        live.raters, live.statistics = (0, []), None
-        assert service.raters(arena) == known
-    assert any(line.agreement is not None for line in known) and any(line.aside for line in known)
-
-
 def test_a_file_sent_again_is_known_long_after(service: Service, clock: Clock) -> None:
     arena, (rater, _) = an_arena(service)
     lines = [VoteLine(f"l{k}", {"rank": [0, 1]}, shown=["o1", "o2"], rater="paper") for k in range(30)]

@@ -388,7 +388,7 @@ class SqlJournal(ABC):
         while True:
             page = read(start)
             self.heads.check(arena, head, start, page)
-            yield from (event for event in page if event.number > since)
+            yield from page if start >= since else [event for event in page if event.number > since]
             start = page[-1].number if page else start
             if not page or (len(page) < size and start <= since):  # a damaged index may end early: else it is asked again
                 break
@@ -414,18 +414,19 @@ class SqlJournal(ABC):
         rows = self.query("SELECT data FROM contents WHERE arena = ? AND sha256 = ?", (arena, sha256))
         return bytes(rows[0][0]) if rows else None
 
-    def save_snapshot(self, arena: str, snapshot: Snapshot) -> None:
+    def save_snapshot(self, arena: str, snapshot: Snapshot, part: str = "") -> None:
         columns = ("number", "hash", "format", "data", "sha256")
         updates = ", ".join(f"{column} = excluded.{column}" for column in columns)
         self.change(
             f"INSERT INTO snapshots (arena, {', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?) "
             f"ON CONFLICT (arena) DO UPDATE SET {updates}",
-            (arena, *snapshot, hashlib.sha256(snapshot.data).hexdigest()),
+            (_cache_name(arena, part), *snapshot, hashlib.sha256(snapshot.data).hexdigest()),
         )
 
-    def load_snapshot(self, arena: str) -> Snapshot | None:
+    def load_snapshot(self, arena: str, part: str = "") -> Snapshot | None:
         """None also if it is torn, or not of this log."""
-        rows = self.query("SELECT number, hash, format, data, sha256 FROM snapshots WHERE arena = ?", (arena,))
+        name = _cache_name(arena, part)
+        rows = self.query("SELECT number, hash, format, data, sha256 FROM snapshots WHERE arena = ?", (name,))
         if not rows:
             return None
         number, hash, format, data, sha256 = rows[0]
@@ -461,6 +462,11 @@ class SqlJournal(ABC):
         for connection in connections:
             with suppress(*self.errors):
                 connection.close()
+
+
+def _cache_name(arena: str, part: str) -> str:
+    """What stands in the first column of a snapshot: the arena and, of another cache than its state, which one."""
+    return f"{arena} {part}" if part else arena
 
 
 def key_hash(arena: str, key: str) -> int:
