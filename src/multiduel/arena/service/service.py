@@ -9,11 +9,11 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from multiduel.arena.domain import commands as c
@@ -305,15 +305,15 @@ class Service:
             self._noting_writes() as wrote,
             self.journal.transaction(live.arena) as transaction,
         ):
-            others = transaction.since(state.number)
+            ahead = list(dict.fromkeys(keys_ahead(state, (order.command for order in orders))))
+            others, about = transaction.since_and_about(state.number, ahead)
             for event in others:
                 state.apply(event)
             known.append(state.number)
             live.gathering.take(state.tickets, others)
             state.trim()
             if state.past is not None:
-                commands = (order.command for order in orders)
-                state.past.look_ahead(keys_ahead(state, commands), state.number, transaction.about)
+                state.past.keep(ahead, about)
             decision = Decision(state)
             answers = [self._decide(decision, order, k) for k, order in enumerate(orders)]
             wrote.append(_append(transaction, decision))
@@ -416,13 +416,13 @@ class Service:
         row = self.journal.find(request=command.request) if command.request is not None else None
         return None if row is None else self.info(row.id)
 
-    def add_checked_log(self, events: Sequence[Event], contents: Mapping[str, bytes]) -> c.ArenaInfo:
+    def add_checked_log(self, events: Iterable[Event], contents: Mapping[str, bytes]) -> c.ArenaInfo:
         """Make a log an arena of this journal, under its own id. The same log again changes nothing.
 
         Parameters
         ----------
         events
-            The whole log, checked before by ``files.imports.import_log``.
+            The whole log, in order, checked before by ``files.imports.import_log``.
         contents
             The contents of its options, by their SHA-256.
 
@@ -431,18 +431,22 @@ class Service:
         ArenaInfo
             The arena.
         """
-        first = events[0]
-        arena = first.body["arena"]
+        left = iter(events)
+        first = next(left)
+        arena, left = first.body["arena"], chain([first], left)
         if self.journal.find(id=arena) is not None:
-            known = (event.hash for event in self.journal.stream(arena))
-            if not all(event is not None and one == event.hash for one, event in zip_longest(islice(known, len(events)), events)):
-                raise Conflict(f"There is an arena '{arena}' already, with another log.")
+            known = self.journal.stream(arena)
+            for event in left:
+                there = next(known, None)
+                if there is None or there.hash != event.hash:
+                    raise Conflict(f"There is an arena '{arena}' already, with another log.")
             return self.info(arena)
         row = ArenaRow(arena, first.body["name"], None, first.at)
         with self.journal.transaction(arena, row) as transaction:
             for sha256, data in contents.items():
                 transaction.put_content(sha256, data)
-            transaction.append(events)
+            while page := list(islice(left, SNAPSHOT_AFTER)):
+                transaction.append(page)
         return self.info(arena)
 
     # ---- the fold, kept
