@@ -1,7 +1,8 @@
 """The arena measured: durable votes per second, long logs, and a thousand simulated raters.
 
     python benchmarks/arena.py measure [speed workers long raters]   into benchmarks/arena.json
-    python benchmarks/arena.py large VOTES                   the same, of a very long log: imported, started, verified
+    python benchmarks/arena.py large VOTES [FOLDER]          the same, of a very long log: imported, started, verified;
+                                                             what is done in FOLDER already is not done again
     python benchmarks/arena.py page                          "Speed" (docs/arena-numbers.md), "Capacity" (docs/operate.md)
 
 ``speed`` and ``workers`` have PostgreSQL too where Debian's package is installed. MULTIDUEL_BEFORE is the folder of an earlier
@@ -275,17 +276,23 @@ def uses(db, arena):
 # ---- a very long log
 
 
-def large(votes):
+def large(votes, folder=None):
     """Import votes, start from the snapshot, look at the board after a vote, verify: each in a process of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        return large_steps(f"{folder}/large.db", votes)
+    if folder is not None:
+        return large_steps(Path(folder), votes)
+    with tempfile.TemporaryDirectory() as made:
+        return large_steps(Path(made), votes)
 
 
-def large_steps(db, votes):
-    row = step("large-import", db, str(votes))
-    row |= step("large-start", db, row["arena"]) | step("large-verify", db, row["arena"])
-    print(row, flush=True)
-    return row
+def large_steps(folder, votes):
+    done, db = folder / f"large-{votes}.json", str(folder / "large.db")
+    row = json.loads(done.read_text()) if done.exists() else {}
+    for name, needs in (("large-import", None), ("large-start", "arena"), ("large-verify", "arena")):
+        if name not in row:
+            row[name] = step(name, db, str(votes) if needs is None else row["large-import"]["arena"])
+            done.write_text(json.dumps(row))
+            print(row[name], flush=True)
+    return {key: value for name in STEPS for key, value in row[name].items()}
 
 
 def step(*words):
@@ -293,36 +300,36 @@ def step(*words):
 
 
 def large_import(db, votes):
+    """Import in portions. What came so far is noted beside the database, so that a run that was stopped goes on."""
     from multiduel.arena import Create, ImportVotes, Open, Service, Settings, VoteLine, connect
     from multiduel.arena.domain.options import Option, make_content
 
-    K, raters, portion, rng = 200, 5_000, 50_000, random.Random(1)
+    K, raters, portion, noted = 200, 5_000, 50_000, Path(f"{db}.json")
     service = Service(connect(db))
-    options = [Option(f"option {k}", (make_content("text", f"{k}"),)) for k in range(K)]
-    arena = service.do(Create("large", Settings(slate_size=4, go_on=True, seed=1), options)).id
-    service.do(Open(arena))
+    if noted.exists():
+        row = json.loads(noted.read_text())
+    else:
+        options = [Option(f"option {k}", (make_content("text", f"{k}"),)) for k in range(K)]
+        arena = service.do(Create("large", Settings(slate_size=4, go_on=True, seed=1), options)).id
+        service.do(Open(arena))
+        row = {"arena": arena, "K": K, "votes": 0, "raters": raters, "import_cpu_seconds": 0.0, "import_peak_bytes": 0}
 
-    def line(k):
+    def line(k, rng):
         some = rng.sample(range(K), 4)
         order = sorted(range(4), key=lambda place: some[place] / 66 - rng.gauss(0, 1.5))
         shown = [f"option {one}" for one in some]
         return VoteLine(f"v{k}", {"rank": [[place] for place in order]}, shown=shown, rater=f"rater {rng.randrange(raters)}")
 
-    cpu = 0.0
-    for first in range(0, int(votes), portion):
-        lines = [line(k) for k in range(first, min(first + portion, int(votes)))]
+    for first in range(row["votes"], int(votes), portion):
+        rng, last = random.Random(first), min(first + portion, int(votes))
+        lines = [line(k, rng) for k in range(first, last)]
         start = time.process_time()
-        assert service.do(ImportVotes(arena, lines)).accepted
-        cpu += time.process_time() - start
+        assert service.do(ImportVotes(row["arena"], lines)).accepted  # lines that came before count once
+        row["import_cpu_seconds"] += time.process_time() - start
+        row |= {"votes": last, "import_peak_bytes": max(row["import_peak_bytes"], peak())}
+        noted.write_text(json.dumps(row))
     service.close()
-    return {
-        "arena": arena,
-        "K": K,
-        "votes": int(votes),
-        "raters": raters,
-        "import_cpu_seconds": cpu,
-        "import_peak_bytes": peak(),
-    } | {"disk_bytes": os.path.getsize(db)}
+    return row | {"disk_bytes": os.path.getsize(db)}
 
 
 def large_start(db, arena):
@@ -680,7 +687,7 @@ def main():
         page()
     elif sys.argv[1:2] == ["large"]:
         rows = json.loads(STORE.read_text()).get("large", [])
-        made = large(int(float(sys.argv[2])))
+        made = large(int(float(sys.argv[2])), *sys.argv[3:4])
         keep("large", sorted([*(row for row in rows if row["votes"] != made["votes"]), made], key=lambda row: row["votes"]))
     elif sys.argv[1:2] and sys.argv[1] in STEPS:
         print(json.dumps(STEPS[sys.argv[1]](*sys.argv[2:])))

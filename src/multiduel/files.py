@@ -38,12 +38,21 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def read_text(path: str | os.PathLike[str]) -> str:
     """The UTF-8 text of a file, with or without a byte order mark. Whatever cannot be read is refused in a sentence."""
+    return "".join(text_lines(path))
+
+
+def text_lines(path: str | os.PathLike[str]) -> Iterator[str]:
+    """The same, line by line, for files that may be longer than the memory. Lines end with a line feed."""
+    done = 0
     try:
-        return Path(readable_name(path)).read_bytes().decode("utf-8-sig")
+        with Path(readable_name(path)).open("rb") as file:
+            for line in file:
+                yield line.decode("utf-8" if done else "utf-8-sig")
+                done += len(line)
     except FileNotFoundError:
         raise BadInput(f"'{path}' must be a file that exists. Got no such file.") from None
     except UnicodeDecodeError as error:
-        raise BadInput(f"'{path}' must be UTF-8 text. Got other bytes at position {error.start}.") from None
+        raise BadInput(f"'{path}' must be UTF-8 text. Got other bytes at position {done + error.start}.") from None
     except OSError as error:
         raise BadInput(f"'{path}' cannot be read: {error.strerror}.") from None
 

@@ -13,7 +13,7 @@ import typer
 
 from multiduel.cli.arena import Arena, Db, Plugins, existing, found, service_of
 from multiduel.cli.terminal import POLICY
-from multiduel.files import read_text, refuse_unwritable, whole_file
+from multiduel.files import read_text, refuse_unwritable, text_lines, whole_file
 from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
@@ -152,12 +152,14 @@ def import_log(
 ) -> None:
     """Import an exported log into a database. A log has no keys: make them with 'arena keys new'."""
     from multiduel.arena.domain.settings import why_unusable
-    from multiduel.arena.files.exports import read_log
-    from multiduel.arena.files.imports import import_log as add_log
+    from multiduel.arena.files.exports import stream_log
+    from multiduel.arena.files.imports import checked_log
+    from multiduel.arena.web.serve import load_plugins
 
-    events, contents = read_log(read_text(file).split("\n"))
-    with service_of(db, plugin) as service:
-        info = add_log(service, events, contents)
+    load_plugins(plugin or ())
+    events, contents = stream_log(text_lines(file))
+    with checked_log(events, contents) as checked, service_of(db) as service:
+        info = service.add_checked_log(checked, contents)
         print(f"{info.name} ({info.id}) is here, with {info.events:,} events.")
         problem = why_unusable(info.settings)
         if problem is not None:

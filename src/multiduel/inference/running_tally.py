@@ -131,7 +131,8 @@ class RunningTally(Counts):
                 self.met[arm, 0] += sign
                 self._compared[arm] += sign
         elif pairs:
-            here = sorted({arms[place] for a, b, _ in pairs for place in (a, b)})
+            every = 2 * len(pairs) == len(arms) * (len(arms) - 1)  # it judges every pair that was shown
+            here = arms if every else sorted({arms[place] for a, b, _ in pairs for place in (a, b)})
             others = len(here) - 2
             if others >= self.met.shape[1]:
                 self.met = np.pad(self.met, ((0, 0), (0, others + 1 - self.met.shape[1])))
@@ -142,21 +143,24 @@ class RunningTally(Counts):
             for arm in here:
                 self.met[arm, others] += sign
                 self._compared[arm] += sign
+            above = self.above
             for a, b, placing in pairs:
-                self._place(arms[a], arms[b], placing, sign)
+                if placing == 0:
+                    self._place(arms[a], arms[b], 0, sign)
+                else:
+                    above[(arms[a], arms[b]) if placing > 0 else (arms[b], arms[a])] += sign
 
     # ---- answers that judge several pairs
 
     def _keep(self, number: int, arms: Sequence[int], pairs: Pairs, here: Sequence[int]) -> None:
         often = max(LEAST_KEPT, KEPT // self.n_arms)
-        least = min(self._compared[arm] for arm in here)
+        least = min([self._compared[arm] for arm in here])
         level = max(0, (least // often).bit_length() - 1)
         if level and mixed(number) & ((1 << level) - 1):
             return
-        for a, b, placing in pairs:
-            self._first.append(arms[a])
-            self._second.append(arms[b])
-            self._placed.append(placing)
+        self._first.extend([arms[a] for a, _, _ in pairs])
+        self._second.extend([arms[b] for _, b, _ in pairs])
+        self._placed.extend([placing for _, _, placing in pairs])
         self._numbers.append(number)
         self._level.append(level)
         self._ends.append(len(self._first))

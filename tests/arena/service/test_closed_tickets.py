@@ -25,6 +25,7 @@ from multiduel.arena import (
 )
 from multiduel.arena.domain import state as fold_of
 from multiduel.arena.files.verify import verify
+from multiduel.arena.journal.sql import key_hash
 from multiduel.arena.service import service as module
 from multiduel.arena.service.snapshots import digest
 from tests.arena.folding import fold
@@ -131,23 +132,6 @@ def test_people_are_counted_apart_from_the_first_judge_on(service: Service, cloc
     assert service.digest(arena) == digest(fold(service.events(arena), arena))
 
 
-@pytest.mark.parametrize("seed", [4, 5, 6])
-def test_the_page_of_raters_goes_on_from_its_last_look(service: Service, clock: Clock, seed: int) -> None:
-    """Through undo, quarantine, new options and raters, as if all votes were read anew."""
-    arena, _ = an_arena(service, 4, raters=3, room=9, places=2, expires=60, limit=12)
-    for part in range(8):
-        lively(service, arena, clock, random.Random(10 * seed + part), 25, churn=0.3)
-        if part == 5:
-            clock.wait(-86_400.0)
-        if part == 7:
-            service.do(Quarantine(arena, "r1"))
-        known = service.raters(arena)
-        live = service._live[arena]
-        live.raters, live.statistics = (0, []), None
-        assert service.raters(arena) == known
-    assert any(line.agreement is not None for line in known) and any(line.aside for line in known)
-
-
 def test_a_file_sent_again_is_known_long_after(service: Service, clock: Clock) -> None:
     arena, (rater, _) = an_arena(service)
     lines = [VoteLine(f"l{k}", {"rank": [0, 1]}, shown=["o1", "o2"], rater="paper") for k in range(30)]
@@ -227,3 +211,25 @@ def test_a_ballot_is_read_the_same_in_pairs_and_in_wins() -> None:
             for b in range(a + 1, 4):
                 more = int(wins[a, b] > wins[b, a]) - int(wins[a, b] < wins[b, a])
                 assert found.get((a, b)) == (more if wins[a, b] + wins[b, a] > 0 else None)
+
+
+def test_verify_finds_a_key_that_is_missing(db: str, clock: Clock) -> None:
+    """Without its key, a closed ticket would be unknown, and a line of a file new."""
+    with running(db, clock) as service:
+        journal = service.journal
+        arena, (rater, _) = an_arena(service)
+        votes(service, arena, rater, 5, clock)
+        service.do(ImportVotes(arena, [VoteLine("a line", {"rank": [0, 1]}, shown=["o1", "o2"])]))
+        other, (somebody, _) = an_arena(service)
+        votes(service, other, somebody, 5, clock)
+        assert verify(journal, arena).good and verify(journal, other).good
+        (line,) = journal.about(arena, ["l a line"], 10**6)
+        journal.change("DELETE FROM event_keys WHERE number = ? AND key = ?", (line.number, key_hash(arena, "l a line")))
+        report = verify(journal, arena)
+        assert not report.good and report.first is not None and report.first[0] == line.number
+        assert "table of keys" in str(report)
+        journal.change("UPDATE event_keys SET number = number + 1000000 WHERE key = ?", (key_hash(arena, f"r {rater}"),))
+        report = verify(journal, arena)
+        first = next(event.number for event in service.events(arena) if event.kind == "ticket")
+        assert report.first is not None and report.first[0] == first
+        assert verify(journal, other).good, "the other arena's keys are all there"

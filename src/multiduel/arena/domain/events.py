@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import msgspec
+
 from multiduel.arena.domain.errors import BrokenLog
 
 SCHEMA = 1  # of the bodies; `created` carries it
@@ -43,12 +45,21 @@ class Event(NamedTuple):
     text: str = ""  # the body as it is stored: canonical JSON
 
 
+_KNOWN_KINDS = frozenset(KINDS)
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def canonical(body: Mapping[str, Any]) -> str:
     """One text per value: keys in order, no spaces, UTF-8."""
     return _CANONICAL.encode(body)
+
+
+def decoded(text: str) -> Any:
+    """The value of a JSON text, as ``json.loads`` gives it. Another decoder goes first: it refuses more, and is quicker."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return json.loads(text)
 
 
 def chained(previous: str, number: int, kind: str, at: str, text: str) -> str:
@@ -64,16 +75,16 @@ def next_event(previous: Event | None, kind: str, at: str, body: Mapping[str, An
 
 def sealed(number: int, before: str, kind: str, at: str, body: Mapping[str, Any]) -> Event:
     text = canonical(body)
-    return Event(number, kind, at, json.loads(text), chained(before, number, kind, at, text), text)
+    return Event(number, kind, at, decoded(text), chained(before, number, kind, at, text), text)
 
 
 def read(number: int, kind: str, at: str, text: str, hash: str) -> Event:
     """An event as a journal stored it; ``check`` says whether it is what was written."""
     try:
-        body = json.loads(text)
+        body = decoded(text)
     except (ValueError, TypeError, RecursionError):
         raise BrokenLog(number, "its body is no JSON") from None
-    if not isinstance(body, dict) or kind not in KINDS:
+    if not isinstance(body, dict) or kind not in _KNOWN_KINDS:
         raise BrokenLog(number, f"it is of kind '{kind}', which this version does not know, or has no body")
     return Event(number, kind, at, body, hash, text)
 
@@ -109,7 +120,7 @@ def to_line(event: Event) -> str:
 
 def from_line(line: str) -> Event:
     try:
-        row = json.loads(line)
+        row = decoded(line)
         number, words = row["number"], [row[name] for name in ("kind", "at", "hash")]
         if type(number) is not int or not all(isinstance(word, str) for word in words):
             raise TypeError

@@ -19,6 +19,7 @@ from multiduel.arena.domain.event_bodies import ELSEWHERE, FIELDS, SETTINGS, is_
 from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.options import MOST_OPTIONS
 from multiduel.arena.domain.state import State
+from multiduel.arena.domain.ticket_store import ballot_text
 from multiduel.inputs import BadInput, shortened
 
 
@@ -158,7 +159,7 @@ def wrong_ballot(text: str, question: str, shown: int) -> str:
 
 def _said(state: State, body: dict[str, Any], shown: int, rater: str | None) -> str | None:
     ballot = body["ballot"]
-    wrong = wrong_ballot(log.canonical(ballot), state.settings.question, shown)
+    wrong = wrong_ballot(ballot_text(ballot), state.settings.question, shown)
     if wrong:
         return wrong
     skipped = "skip" in ballot

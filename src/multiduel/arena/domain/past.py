@@ -78,15 +78,19 @@ class Past:
         self._find, self._stream = find, stream
         self._ahead: dict[str, list[Event]] = {}
 
-    def look_ahead(self, keys: Iterable[str], number: int, find: Find | None = None) -> None:
-        """Look these keys up at once, up to event ``number``, in a transaction if ``find`` is one's. What was found, and what was
-        not, stays so until ``forget``: whoever adds events remembers them until then."""
+    def look_ahead(self, keys: Iterable[str], number: int) -> None:
+        """Look these keys up at once, up to event ``number``."""
+        wanted = list(dict.fromkeys(keys))
+        self.keep(wanted, self._find(wanted, number) if wanted else ())
+
+    def keep(self, keys: Iterable[str], events: Iterable[Event]) -> None:
+        """Keep what was looked up: all stored events that have one of these keys. What was found, and what was not, stays so
+        until ``forget``: whoever adds events remembers them until then."""
         found: dict[str, list[Event]] = {key: [] for key in keys}
-        if found:
-            for event in (find or self._find)(list(found), number):
-                for key in keys_of(event):
-                    if key in found:
-                        found[key].append(event)
+        for event in events:
+            for key in keys_of(event):
+                if key in found:
+                    found[key].append(event)
         self._ahead.update(found)
 
     def forget(self) -> None:

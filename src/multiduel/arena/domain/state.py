@@ -389,7 +389,7 @@ class State:
             self._remember_seen(rater, ticket)
         if "chosen" in body:
             self.rounds += 1
-            chosen = tuple(self.index(option) for option in body["chosen"]["options"])
+            chosen = tuple(map(self.index, body["chosen"]["options"]))
             asked = Asked(event.number, Choice(chosen, intern(body["chosen"]["by"])))
             if self._ahead != asked:  # it was chosen elsewhere
                 self.steps.append(asked)
@@ -428,7 +428,8 @@ class State:
         self.voted_at = event.at
         if ticket.expires is not None and not vote.late and ticket.issued <= vote.at:
             self.waits.append((log.time_of(vote.at) - log.time_of(ticket.issued)).total_seconds())
-            del self.waits[:-LATEST_WAITS]
+            if len(self.waits) > LATEST_WAITS:
+                del self.waits[:-LATEST_WAITS]
         if body.get("line") is not None:
             self._fresh[line_key(body["line"])] = ticket.id
         if ticket.printed:
@@ -441,12 +442,14 @@ class State:
                 rater.open.remove(ticket.id)
             rater.given += 1
             rater.last.append((ticket.id, event.number))
-            del rater.last[:-LATEST]
+            if len(rater.last) > LATEST:
+                del rater.last[:-LATEST]
             rater.votes += vote.says
-        if self._stands(ticket, rater):
+        stands = self._stands(ticket, rater)
+        if stands and self.kinds:
             self._count_kinds(ticket, vote, rater, 1)
         if vote.says and self.decides(rater):
-            if self.counts(ticket):
+            if stands:
                 self._count(ticket, vote)
             else:
                 self.set_aside += 1

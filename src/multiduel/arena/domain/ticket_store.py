@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from sys import intern
+from typing import Any
+
+import msgspec
 
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.events import Event
@@ -18,10 +22,31 @@ def context_of(context: str | None) -> int | None:
     return None if context is None else int(context[1:]) - 1
 
 
+def vote_id(event: Event) -> str | None:
+    """The id of the ticket that a vote or an undo is about, or of what stands for one; None for other events."""
+    if event.kind not in ("vote", "undo"):
+        return None
+    id: str = event.body["ticket"] or f"{LINE}{event.body['line']}"
+    return id
+
+
+def ballot_text(ballot: dict[str, Any]) -> str:
+    """A ballot as canonical JSON. There are few, and many votes: most are known."""
+    try:
+        return _known_ballot(msgspec.json.encode(ballot))
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):  # of an altered log
+        return log.canonical(ballot)
+
+
+@lru_cache(maxsize=4096)
+def _known_ballot(text: bytes) -> str:
+    return log.canonical(msgspec.json.decode(text))
+
+
 def vote_record(event: Event) -> VoteRecord:
     """The vote that an event holds."""
     body = event.body
-    said, counted = intern(log.canonical(body["ballot"])), intern(body["counted"])  # there are few, and many votes
+    said, counted = ballot_text(body["ballot"]), intern(body["counted"])
     return VoteRecord(event.number, event.at, said, counted, body["late"], body.get("aside", ""))
 
 
@@ -135,17 +160,18 @@ class Tickets:
                 ids[body["id"] if event.kind == "ticket" else body["ticket"] or f"{LINE}{body['line']}"] = None
             wanted = [id for id in ids if id not in self.memory]
             for start in range(0, len(wanted), AT_ONCE):
-                found |= self._many(wanted[start : start + AT_ONCE])
+                found |= self.many(wanted[start : start + AT_ONCE])
         voted = [(one.vote.event, one) for one in found.values() if one.vote is not None and not one.vote.undone]
         return [one for _, one in sorted(voted, key=lambda pair: pair[0]) if one.rater == rater]
 
-    def _many(self, ids: list[str]) -> dict[str, TicketRecord]:
+    def many(self, ids: list[str]) -> dict[str, TicketRecord]:
+        """These tickets, with their votes, by their ids. None of them may be open, but for printed ones."""
         assert self.past is not None
         about: dict[str, list[Event]] = {id: [] for id in ids}
         for event in self.past.about_all(map(ticket_key, ids), self._number()):
             body = event.body
-            id = body["id"] if event.kind == "ticket" else body["ticket"] or f"{LINE}{body['line']}"
-            if id in about:
+            id = body["id"] if event.kind == "ticket" else vote_id(event)
+            if id is not None and id in about:
                 about[id].append(event)
         made = ((id, self._made(id, events)) for id, events in about.items())
         return {id: ticket for id, ticket in made if ticket is not None}

@@ -83,8 +83,17 @@ def whole_events(journal: Journal, arena: str) -> Iterator[Event]:
 
 def read_log(lines: Iterable[str]) -> tuple[list[Event], dict[str, bytes]]:
     """The events and contents of a file that ``log_lines`` wrote. Whether they are whole and in order is checked later."""
-    events: list[Event] = []
+    events, contents = stream_log(lines)
+    return list(events), contents
+
+
+def stream_log(lines: Iterable[str]) -> tuple[Iterator[Event], dict[str, bytes]]:
+    """The same, event by event. The contents, which come last in a file, are there when the events have been read."""
     contents: dict[str, bytes] = {}
+    return _events_of(lines, contents), contents
+
+
+def _events_of(lines: Iterable[str], contents: dict[str, bytes]) -> Iterator[Event]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -96,14 +105,13 @@ def read_log(lines: Iterable[str]) -> tuple[list[Event], dict[str, bytes]]:
                     raise BadInput(f"Line {number}: this content is not what its hash says.")
                 contents[row["content"]] = data
             else:
-                events.append(from_line(line))
+                yield from_line(line)
         except BrokenLog:
             raise BadInput(f"Line {number}: this is no event of an arena's log.") from None
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             if isinstance(error, BadInput):
                 raise
             raise BadInput(f"Line {number}: this is no line of an arena's log.") from None
-    return events, contents
 
 
 def log_table(events: Iterable[Event]) -> Iterator[str]:

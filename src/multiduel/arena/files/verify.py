@@ -90,9 +90,10 @@ class Verifier:
         get_content: Callable[[str], bytes | None] | None,
         snapshot: Snapshot | None,
         past: Past | None = None,
+        first_without_key: Callable[[Sequence[Event]], int | None] | None = None,
     ) -> None:
         self.state, self.report, self._bodies = State(arena, past), Verification(), LogCheck()
-        self._get_content, self._snapshot = get_content, snapshot
+        self._get_content, self._snapshot, self._first_without_key = get_content, snapshot, first_without_key
         self._tickets = 0
         if get_content is not None:
             self.report.contents = 0
@@ -126,6 +127,9 @@ class Verifier:
             self._after(event)
         self.state.trim()
         self.state.catch_up()
+        lost = self._first_without_key(page) if self._first_without_key is not None else None
+        if lost is not None:
+            self._note(lost, "it is missing in the table of keys, so that a vote sent again could count twice")
 
     def _note(self, number: int, what: str) -> None:
         if self.report.first is None or number < self.report.first[0]:
@@ -198,7 +202,8 @@ def verify(journal: Journal, arena: str) -> Verification:
         return journal.get_content(arena, sha256)
 
     past = past_in(journal, arena)
-    report = Verifier(arena, get_content, journal.load_snapshot(arena), past).check(journal.stream(arena))
+    checks = Verifier(arena, get_content, journal.load_snapshot(arena), past, lambda page: journal.first_without_key(arena, page))
+    report = checks.check(journal.stream(arena))
     if report.events == 0 and report.first is None:  # every log has a first event
         report.first = (1, "it is missing, as are all others")
     return report

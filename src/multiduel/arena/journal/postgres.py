@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
+from multiduel.arena.domain import events as log
 from multiduel.arena.domain.errors import Unavailable
 from multiduel.arena.domain.events import Event
 from multiduel.arena.journal.migrations import KEYS_SINCE, statements
-from multiduel.arena.journal.sql import ABOUT, COLUMNS, SqlJournal
+from multiduel.arena.journal.sql import ABOUT, COLUMNS, LAST, PAGE_LOCKED, SINCE, SqlJournal, key_hash, key_rows
 from multiduel.inputs import BadInput, install
 
 LOG = logging.getLogger("multiduel.arena")
@@ -35,6 +36,13 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": f"{STALLED}s",
     "tcp_user_timeout": "10s",  # of the database's side: an answer to a machine that is gone
 }
+
+ARRAYS = "unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[])"
+INSERT = f"INSERT INTO events (arena, {COLUMNS}) SELECT %s::text, * FROM {ARRAYS}"
+INSERT_KEYS = "INSERT INTO event_keys (key, number) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
+SINCE_AND_ABOUT = (
+    f"(SELECT 0, {SINCE.removeprefix('SELECT ')}) UNION ALL (SELECT 1, {ABOUT.removeprefix('SELECT ')} = ANY(?::bigint[])))"
+)
 
 
 def _psycopg() -> Any:
@@ -93,17 +101,31 @@ class PostgresJournal(SqlJournal):
             for version, _ in todo:
                 connection.execute("INSERT INTO schema_version (version) VALUES (%s)", (version,))
 
-    def insert(self, connection: Any, arena: str, events: Sequence[Event]) -> None:
+    def append(self, connection: Any, arena: str, events: Sequence[Event]) -> None:
         """In one statement: in the midst of several, a process that stalls would not be idle, and not be cut off."""
         columns = [list(column) for column in zip(*((e.number, e.kind, e.at, e.text, e.hash) for e in events), strict=True)]
+        keys = [list(column) for column in zip(*key_rows(arena, events), strict=True)]
         if columns:
-            arrays = "unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[])"
-            connection.execute(f"INSERT INTO events (arena, {COLUMNS}) SELECT %s::text, * FROM {arrays}", (arena, *columns))
+            connection.execute(f"WITH stored AS ({INSERT}) {INSERT_KEYS}" if keys else INSERT, (arena, *columns, *keys))
 
     def insert_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> None:
         if rows:
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            connection.execute("INSERT INTO event_keys (key, number) SELECT * FROM unnest(%s::bigint[], %s::bigint[])", columns)
+            connection.execute(INSERT_KEYS, [list(column) for column in zip(*rows, strict=True)])
+
+    def page_and_about(self, connection: Any, arena: str, start: int, keys: Sequence[str]) -> tuple[list[Event], list[Event]]:
+        """In one statement: each takes a round trip while others wait for the lock."""
+        if not keys:
+            return super().page_and_about(connection, arena, start, keys)
+        hashes = sorted({key_hash(arena, key) for key in keys})
+        rows = sorted(self.run(connection, SINCE_AND_ABOUT, (arena, start, PAGE_LOCKED, arena, LAST, hashes)))
+        page, about = ([log.read(*row[1:]) for row in rows if row[0] == which] for which in (0, 1))
+        return page, about
+
+    def _count_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> int:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        wanted = "unnest(%s::bigint[], %s::bigint[]) AS wanted (key, number)"
+        (row,) = connection.execute(f"SELECT COUNT(*) FROM {wanted} JOIN event_keys USING (key, number)", columns).fetchall()
+        return int(row[0])
 
     def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
         return self.run(connection, f"{ABOUT} = ANY(?::bigint[]))", (arena, last, hashes))

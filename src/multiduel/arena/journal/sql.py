@@ -22,6 +22,7 @@ WRITING = 8  # besides, for those who write: no vote waits behind readers
 AT_ONCE = 500  # events in one statement
 PAGE_LOCKED = 100  # while the arena is locked: it fits into a socket's buffer, so that the database never waits for a reader
 WAIT = 10.0  # seconds to wait until one of them is free
+LAST = 2**62  # more than there are events
 COLUMNS = "number, kind, at, body, hash"
 SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number LIMIT ?"
 ABOUT = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number IN (SELECT number FROM event_keys WHERE number <= ? AND key"
@@ -45,22 +46,24 @@ class SqlTransaction:
 
     def since(self, number: int) -> list[Event]:
         """The events after ``number``. ``RolledBack`` if the last known one is not there any more."""
+        return self.since_and_about(number, [])[0]
+
+    def since_and_about(self, number: int, keys: Sequence[str]) -> tuple[list[Event], list[Event]]:
+        """The events after ``number``, and all events with any of these keys, both in order: one question, if that is quicker."""
+        found: list[list[Event]] = []
 
         def page(start: int) -> list[Event]:
-            rows = self._journal.run(self._connection, SINCE, (self._arena, start, PAGE_LOCKED))
-            return [log.read(*row) for row in rows]
+            wanted = [] if found else keys
+            events, about = self._journal.page_and_about(self._connection, self._arena, start, wanted)
+            found.append(about)
+            return events
 
         events = list(self._journal.checked(self._arena, number, page, PAGE_LOCKED))
         self.last = events[-1] if events else self.last
-        return events
-
-    def about(self, keys: Sequence[str], last: int) -> list[Event]:
-        """The events with any of these keys, in order, up to event ``last``."""
-        return self._journal.find_about(self._connection, self._arena, keys, last)
+        return events, found[0]
 
     def append(self, events: Sequence[Event]) -> None:
-        self._journal.insert(self._connection, self._arena, events)
-        self._journal.insert_keys(self._connection, key_rows(self._arena, events))
+        self._journal.append(self._connection, self._arena, events)
         self.last = events[-1] if events else self.last
 
     def put_content(self, sha256: str, data: bytes) -> None:
@@ -218,7 +221,12 @@ class SqlJournal(ABC):
         cursor = connection.execute(self._statement(statement), values)
         return list(cursor.fetchall()) if cursor.description else []
 
-    def insert(self, connection: Any, arena: str, events: Sequence[Event]) -> None:
+    def append(self, connection: Any, arena: str, events: Sequence[Event]) -> None:
+        """Store events, and the keys that they can be found by."""
+        self._insert(connection, arena, events)
+        self.insert_keys(connection, key_rows(arena, events))
+
+    def _insert(self, connection: Any, arena: str, events: Sequence[Event]) -> None:
         """Many rows in a statement: other threads run meanwhile, and a large import holds the lock for a short time only."""
         for start in range(0, len(events), AT_ONCE):
             rows = [(arena, e.number, e.kind, e.at, e.text, e.hash) for e in events[start : start + AT_ONCE]]
@@ -242,6 +250,11 @@ class SqlJournal(ABC):
             for arena, events in by_arena.items():
                 self.insert_keys(connection, key_rows(arena, events))
 
+    def page_and_about(self, connection: Any, arena: str, start: int, keys: Sequence[str]) -> tuple[list[Event], list[Event]]:
+        """The next events after one, and all with any of these keys, while the arena is locked."""
+        rows = self.run(connection, SINCE, (arena, start, PAGE_LOCKED))
+        return [log.read(*row) for row in rows], self.find_about(connection, arena, keys, LAST) if keys else []
+
     def find_about(self, connection: Any, arena: str, keys: Sequence[str], last: int) -> list[Event]:
         """The events with any of these keys, in order, up to event ``last``. Different keys may have the same hash: the caller
         looks again."""
@@ -254,6 +267,25 @@ class SqlJournal(ABC):
     def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
         places = ", ".join("?" * len(hashes))
         return self.run(connection, f"{ABOUT} IN ({places}))", (arena, last, *hashes))
+
+    def first_without_key(self, arena: str, events: Sequence[Event]) -> int | None:
+        """The number of the first of these events that cannot be found by one of its keys; None if all can."""
+        rows = key_rows(arena, events)
+        missing: list[int] = []
+        with self.borrowed() as connection:
+            for start in range(0, len(rows), AT_ONCE):
+                some = rows[start : start + AT_ONCE]
+                if self._count_keys(connection, some) < len(some):
+                    missing += [row[1] for row in some if not self._count_keys(connection, [row])]
+            self._end_reading(connection)
+        return min(missing, default=None)
+
+    def _count_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> int:
+        """How many of these rows the table of keys has."""
+        values = ", ".join(["(?, ?)"] * len(rows))
+        join = "CROSS JOIN event_keys ON key = column1 AND number = column2"  # each is looked up, in this order
+        (row,) = self.run(connection, f"SELECT COUNT(*) FROM (VALUES {values}) {join}", [cell for row in rows for cell in row])
+        return int(row[0])
 
     def about(self, arena: str, keys: Sequence[str], last: int) -> list[Event]:
         with self.borrowed() as connection:
@@ -388,7 +420,7 @@ class SqlJournal(ABC):
         while True:
             page = read(start)
             self.heads.check(arena, head, start, page)
-            yield from (event for event in page if event.number > since)
+            yield from page if start >= since else [event for event in page if event.number > since]
             start = page[-1].number if page else start
             if not page or (len(page) < size and start <= since):  # a damaged index may end early: else it is asked again
                 break
@@ -414,18 +446,19 @@ class SqlJournal(ABC):
         rows = self.query("SELECT data FROM contents WHERE arena = ? AND sha256 = ?", (arena, sha256))
         return bytes(rows[0][0]) if rows else None
 
-    def save_snapshot(self, arena: str, snapshot: Snapshot) -> None:
+    def save_snapshot(self, arena: str, snapshot: Snapshot, part: str = "") -> None:
         columns = ("number", "hash", "format", "data", "sha256")
         updates = ", ".join(f"{column} = excluded.{column}" for column in columns)
         self.change(
             f"INSERT INTO snapshots (arena, {', '.join(columns)}) VALUES (?, ?, ?, ?, ?, ?) "
             f"ON CONFLICT (arena) DO UPDATE SET {updates}",
-            (arena, *snapshot, hashlib.sha256(snapshot.data).hexdigest()),
+            (_cache_name(arena, part), *snapshot, hashlib.sha256(snapshot.data).hexdigest()),
         )
 
-    def load_snapshot(self, arena: str) -> Snapshot | None:
+    def load_snapshot(self, arena: str, part: str = "") -> Snapshot | None:
         """None also if it is torn, or not of this log."""
-        rows = self.query("SELECT number, hash, format, data, sha256 FROM snapshots WHERE arena = ?", (arena,))
+        name = _cache_name(arena, part)
+        rows = self.query("SELECT number, hash, format, data, sha256 FROM snapshots WHERE arena = ?", (name,))
         if not rows:
             return None
         number, hash, format, data, sha256 = rows[0]
@@ -461,6 +494,11 @@ class SqlJournal(ABC):
         for connection in connections:
             with suppress(*self.errors):
                 connection.close()
+
+
+def _cache_name(arena: str, part: str) -> str:
+    """What stands in the first column of a snapshot: the arena and, of another cache than its state, which one."""
+    return f"{arena} {part}" if part else arena
 
 
 def key_hash(arena: str, key: str) -> int:

@@ -9,11 +9,11 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import islice, takewhile, zip_longest
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from multiduel.arena.domain import commands as c
@@ -32,7 +32,7 @@ from multiduel.arena.service.decision import Decision
 from multiduel.arena.service.handlers import decide
 from multiduel.arena.service.history import keys_ahead, past_in, reading
 from multiduel.arena.service.lifecycle import info
-from multiduel.arena.service.raters import RaterLine, RaterStatistics
+from multiduel.arena.service.raters import Gathering, RaterLine, RaterLog, portion_name
 from multiduel.arena.service.slices import Slice, part_of, slices_of
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.service.tickets import shown_ticket
@@ -95,7 +95,7 @@ class Live:
         self.board: Board | None = None
         self.forecast: tuple[Any, Any] = (None, None)  # for which votes, and what
         self.raters: tuple[int, list[RaterLine]] = (0, [])
-        self.statistics: RaterStatistics | None = None  # that these lines were made from
+        self.gathering = Gathering()  # of what raters did
         self.slicing = threading.Lock()
         self.sliced: dict[Slice, tuple[Board, Pace]] = {}
 
@@ -252,6 +252,7 @@ class Service:
     def _save(self, live: Live, after: int) -> None:
         """Save a snapshot, if there are so many events since the last. It is a cache: without it, all is well and slower."""
         with live.lock:
+            self._save_portions(live)
             state = live.state
             if state is not None and not state.torn and state.number - live.saved >= after:
                 live.saved = state.number
@@ -259,6 +260,15 @@ class Service:
                     self.journal.save_snapshot(live.arena, save(state))
                 except Exception:  # the writer must live on, whatever is wrong with a cache
                     LOG.warning("No snapshot of arena %s could be saved.", live.arena, exc_info=True)
+
+    def _save_portions(self, live: Live) -> None:
+        """Save what was gathered of raters, where a portion is complete. These are caches too."""
+        complete, live.gathering.complete = live.gathering.complete, []
+        try:
+            for snapshot in complete:
+                self.journal.save_snapshot(live.arena, snapshot, portion_name(snapshot.number))
+        except Exception:
+            LOG.warning("No statistics of raters of arena %s could be saved.", live.arena, exc_info=True)
 
     def _together(self, arena: str, orders: list[Order]) -> list[tuple[Any, Exception | None]]:
         """Decide these commands in one transaction. If it fails, nothing happened."""
@@ -295,16 +305,19 @@ class Service:
             self._noting_writes() as wrote,
             self.journal.transaction(live.arena) as transaction,
         ):
-            for event in transaction.since(state.number):
+            ahead = list(dict.fromkeys(keys_ahead(state, (order.command for order in orders))))
+            others, about = transaction.since_and_about(state.number, ahead)
+            for event in others:
                 state.apply(event)
             known.append(state.number)
+            live.gathering.take(state.tickets, others)
             state.trim()
             if state.past is not None:
-                commands = (order.command for order in orders)
-                state.past.look_ahead(keys_ahead(state, commands), state.number, transaction.about)
+                state.past.keep(ahead, about)
             decision = Decision(state)
             answers = [self._decide(decision, order, k) for k, order in enumerate(orders)]
             wrote.append(_append(transaction, decision))
+        live.gathering.take(state.tickets, decision.events)
         state.trim()
         return [self._with_hash(live.arena, answer, failure, decision.events) for answer, failure in answers]
 
@@ -325,6 +338,7 @@ class Service:
             with self._forgetting(live, state) as known, uncollected():
                 for event in self.journal.stream(live.arena, state.number):
                     state.apply(event)
+                    live.gathering.take(state.tickets, [event])
                 known.append(state.number)
                 state.trim()
                 if state.past is not None:
@@ -336,6 +350,7 @@ class Service:
                         if transaction.since(known[0]):
                             raise Overtaken
                         wrote.append(_append(transaction, decision))
+                live.gathering.take(state.tickets, decision.events)
                 answers = [self._with_hash(live.arena, answer, failure, decision.events) for answer, failure in answers]
                 while decision.events:
                     del decision.events[-1_000:]  # all at once, other threads would stand still
@@ -401,13 +416,13 @@ class Service:
         row = self.journal.find(request=command.request) if command.request is not None else None
         return None if row is None else self.info(row.id)
 
-    def add_checked_log(self, events: Sequence[Event], contents: Mapping[str, bytes]) -> c.ArenaInfo:
+    def add_checked_log(self, events: Iterable[Event], contents: Mapping[str, bytes]) -> c.ArenaInfo:
         """Make a log an arena of this journal, under its own id. The same log again changes nothing.
 
         Parameters
         ----------
         events
-            The whole log, checked before by ``files.imports.import_log``.
+            The whole log, in order, checked before by ``files.imports.import_log``.
         contents
             The contents of its options, by their SHA-256.
 
@@ -416,18 +431,22 @@ class Service:
         ArenaInfo
             The arena.
         """
-        first = events[0]
-        arena = first.body["arena"]
+        left = iter(events)
+        first = next(left)
+        arena, left = first.body["arena"], chain([first], left)
         if self.journal.find(id=arena) is not None:
-            known = (event.hash for event in self.journal.stream(arena))
-            if not all(event is not None and one == event.hash for one, event in zip_longest(islice(known, len(events)), events)):
-                raise Conflict(f"There is an arena '{arena}' already, with another log.")
+            known = self.journal.stream(arena)
+            for event in left:
+                there = next(known, None)
+                if there is None or there.hash != event.hash:
+                    raise Conflict(f"There is an arena '{arena}' already, with another log.")
             return self.info(arena)
         row = ArenaRow(arena, first.body["name"], None, first.at)
         with self.journal.transaction(arena, row) as transaction:
             for sha256, data in contents.items():
                 transaction.put_content(sha256, data)
-            transaction.append(events)
+            while page := list(islice(left, SNAPSHOT_AFTER)):
+                transaction.append(page)
         return self.info(arena)
 
     # ---- the fold, kept
@@ -501,6 +520,7 @@ class Service:
                 with self._noting_damage(live):
                     for event in self.journal.stream(arena, state.number):
                         state.apply(event)
+                        live.gathering.take(state.tickets, [event])
             except BaseException:
                 if state.torn:
                     self._forget(live)
@@ -647,19 +667,8 @@ class Service:
                 if live.raters[0] == state.number:
                     return live.raters[1]
                 then = reading(state, self.journal)
-            known, live.statistics = live.statistics or RaterStatistics(), None  # one that fails half-way is not used again
-            if not known.read(then.tickets, self._between(arena, known.number, then.number), then.at):
-                known = RaterStatistics()
-                known.read(then.tickets, self._between(arena, 0, then.number), then.at)
-            raters = list(then.raters.values())
-            lines = known.lines(raters, [then.decides(rater) for rater in raters])
-            live.raters = (then.number, lines)
-            live.statistics = known if known.is_small() else None
-            return lines
-
-    def _between(self, arena: str, since: int, last: int) -> Iterator[Event]:
-        """The events after one, up to another."""
-        return takewhile(lambda event: event.number <= last, self.journal.stream(arena, since))
+            live.raters = (then.number, RaterLog(self.journal, then).lines())
+            return live.raters[1]
 
     def digest(self, arena: str) -> str:
         """Hash the state. Two services have the same digest if they know the same log, and only then.

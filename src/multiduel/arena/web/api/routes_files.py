@@ -13,7 +13,7 @@ from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.options import lines_of
 from multiduel.arena.files import batches, imports
 from multiduel.arena.files import verify as verification
-from multiduel.arena.files.exports import log_lines, log_table, read_log, whole_events
+from multiduel.arena.files.exports import log_lines, log_table, stream_log, whole_events
 from multiduel.arena.files.sheets import sheets_of
 from multiduel.arena.web.api import models as m
 from multiduel.arena.web.api.models_board import VerifiedOut
@@ -136,7 +136,7 @@ async def import_log(request: Request) -> Any:
     as_server(request)
     app_context = app_context_of(request)
     body = await request.body()
-    info = await app_context.slow("", lambda: imports.import_log(app_context.service, *read_log(lines_of(_text(body)))))
+    info = await app_context.slow("", lambda: imports.import_log(app_context.service, *stream_log(lines_of(_text(body)))))
     return JSONResponse(arena_out(info))
 
 
