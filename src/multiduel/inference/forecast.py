@@ -55,7 +55,7 @@ class Forecast(NamedTuple):
         low, high = _two_digits(self.low), _two_digits(self.high)
         most = f"more than {MANY:,}" if high >= MANY else f"{high:,}"
         if self.too_early:
-            return f"too early to say (anything from {low:,} to {most} more answers)"
+            return "too early to say (the range is too wide)"
         return f"{low:,} to {most} more answers"
 
 

@@ -224,7 +224,7 @@ def test_raters_see_only_the_boards_fields_that_are_for_them(call: Caller) -> No
         assert "Votes so far" in page and ">1</td></tr></tbody></table></details>" in page, "only votes that count are drawn"
     keeper = Visitor(call)
     keeper.enter(owner)
-    assert "1 rater in quarantine" in keeper("GET", f"/own/{arena}/board").text
+    assert "those of 1 excluded rater" in keeper("GET", f"/own/{arena}/board").text
 
 
 def test_a_new_field_of_the_board_is_not_for_raters() -> None:

@@ -348,7 +348,7 @@ def test_quarantine_sets_votes_aside_and_release_brings_them_back(service: Servi
     service.do(Quarantine(arena, rater, "three votes a second"))
     aside = service.board(arena)
     assert (aside.answers, aside.set_aside, aside.quarantined) == (4, 4, ("rater 0",))
-    assert "4 votes are excluded, those of 1 rater in quarantine among them" in aside.sentence
+    assert "4 votes are excluded, those of 1 excluded rater among them" in aside.sentence
     ticket = ticket_for(service, arena, rater, "x")
     assert service.do(Vote(ticket.id, {"skip": True})).counted == "skipped"
     assert service.do(Vote(ticket_for(service, arena, rater, "y").id, RANKED)).counted == "aside"

@@ -61,7 +61,7 @@ def _aside_words(state: State) -> str:
     if state.set_aside == 0:
         return ""
     raters = sum(rater.quarantined for rater in state.raters.values())
-    whose = f", those of {raters} rater{'s' * (raters != 1)} in quarantine among them" if raters else ""
+    whose = f", those of {raters} excluded rater{'s' * (raters != 1)} among them" if raters else ""
     return f" {state.set_aside} vote{'s are' if state.set_aside != 1 else ' is'} excluded{whose}."
 
 

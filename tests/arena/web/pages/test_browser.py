@@ -220,6 +220,101 @@ def test_four_taps_rank_four_on_a_phone(house, browse):
     assert taps + 1 == 4 and house.said(arena) == [[[names[3]], [names[1]], [names[0]], [names[2]]]]
 
 
+@pytest.mark.parametrize("places", [3, 6, 20])
+@pytest.mark.parametrize("size", [(390, 844), (320, 568)])
+def test_the_tray_takes_a_quarter_of_a_phone_with_any_number_of_options(house, browse, places, size):
+    options = [Option(f"o{k}", (make_content("text", f"This is answer number {k}. " * 4),)) for k in range(places)]
+    words = PHONE | {"viewport": dict(zip(("width", "height"), size, strict=True))}
+    arena, page = start(house, browse, options, words=words, slate_size=places, goal=20, board="always")
+    tap_two(page)
+    page.locator("[data-do=vote]").tap()
+    voted_of(page, 1, 20)
+    expect(page.locator("[data-do=undo]")).to_be_visible()  # the most buttons that there are
+    tap_two(page)
+    if places > 3:
+        expect(page.locator(".hint")).to_have_text("Unplaced options are not compared.")
+    tray = page.locator(".tray").bounding_box()
+    assert tray["height"] <= size[1] / 4 and tray["x"] >= 0 and tray["x"] + tray["width"] <= size[0]
+    assert tray["y"] + tray["height"] == size[1], "at the foot of the screen"
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    for place in range(2, places - 1):  # each option can be reached, and the next slot is in sight; the last one fills itself
+        box = page.locator(".slot.empty").first.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= size[0]
+        page.locator(f".option[data-position='{place}'] .content").tap()
+    page.locator("[data-do=vote]").tap()
+    voted_of(page, 2, 20)
+    assert len(house.votes(arena)[1]["ballot"]["rank"]) == places
+
+
+def tap_two(page):
+    for place in (0, 1):
+        page.locator(f".option[data-position='{place}'] .content").tap()
+
+
+def voted_of(page, votes, goal):
+    page.locator(".progress", has_text=re.compile(rf"^{votes} of {goal} votes by you")).wait_for()
+
+
+CODE = """```python
+def mean(values):  # a line that is much longer than any phone is wide, so that it has to be wrapped by the page itself
+    return sum(values) / len(values), "a text that is long enough to be cut off at the edge of a card or of a sheet"
+```"""
+
+
+def test_code_is_coloured_and_wrapped_on_phones_and_sheets(house, browse):
+    options = [Option(f"o{k}", (make_content("markdown", CODE + f"\n\nnumber {k}"),)) for k in range(3)]
+    arena, page = start(house, browse, options, words=PHONE)
+    fits = "[...document.querySelectorAll('pre')].every(one => one.scrollWidth <= one.clientWidth)"
+    assert page.locator(".content pre .h-key").count() >= 3 and page.evaluate(fits)
+    owner = browse(**PHONE)
+    enter(owner, house.link(arena))
+    owner.goto(f"{house.url}/own/{arena}/sheets")
+    owner.locator("#number").fill("2")
+    owner.get_by_role("button", name="Make sheets").tap()
+    expect(owner.locator(".sheet").last).to_contain_text("Sheet 2 of 2")
+    uncut = "[...document.querySelectorAll('.sheet .content, .sheet pre')].every(one => one.scrollHeight <= one.clientHeight + 1)"
+    owner.emulate_media(media="print")
+    assert owner.evaluate(fits) and owner.evaluate(uncut)
+
+
+# The least contrast of a number in the heat map with its square, each colour blended with what is below it.
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (...layers) => {
+    canvas.globalAlpha = 1;
+    for (const [colour, alpha] of layers) { canvas.globalAlpha = alpha; canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => rgb.map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+  const paper = getComputedStyle(document.documentElement).backgroundColor;
+  const found = [...document.querySelectorAll("svg.heat rect[class*=s]")].map((rect) => {
+    const [square, text] = [getComputedStyle(rect), getComputedStyle(rect.nextElementSibling)];
+    const [a, b] = [light(rgb([paper, 1], [square.fill, square.fillOpacity])), light(rgb([text.fill, 1]))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  });
+  return [found.length, Math.min(...found)];
+}"""
+
+
+def test_numbers_in_the_heat_map_are_readable_in_light_and_dark(house, browse):
+    arena = house.arena(4, slate_size=4, go_on=True)
+    rater, _ = house.rater(arena)
+    luck = random.Random(1)
+    for k in range(20):
+        ticket = house.service.do(Ask(arena, rater, f"{k}"))
+        order = sorted(range(len(ticket.options)), key=lambda p: int(ticket.options[p][1:]) + luck.gauss(0.0, 0.9))
+        house.service.do(Vote(ticket.id, {"rank": order}))
+    owner = browse()
+    enter(owner, house.link(arena))
+    for scheme in ("light", "dark"):
+        owner.emulate_media(color_scheme=scheme)
+        owner.goto(f"{house.url}/own/{arena}/board")
+        squares, least = owner.evaluate(CONTRAST)
+        assert squares == 12 and least >= 4.5
+    assert owner.locator("svg.heat text.n").count() == 12, "with the number of comparisons"
+
+
 def picture(k):
     """A PNG of one colour."""
     import struct
@@ -406,7 +501,7 @@ def test_from_a_pasted_list_to_the_verdict(house, browse):
     owner.locator("#name").fill("Which greeting?")
     owner.locator("#pasted").fill("- Good morning.\n- Hello!\n- What?\n")
     owner.get_by_role("button", name="Preview").click()
-    expect(owner.locator("#slate_size-why")).to_contain_text("We suggest 3.")
+    expect(owner.locator("#slate_size-why")).to_contain_text("We suggest 3: ")
     expect(owner.locator("#policy-why")).to_contain_text("We suggest challengers")
     owner.locator("input[name=raters][value=open]").check()
     owner.locator("button[value=create]").click()
@@ -584,7 +679,7 @@ def test_pictures_are_dropped_previewed_and_compared(house, browse):
     owner.get_by_role("button", name="Preview").click()
     expect(owner.locator("main")).to_contain_text("3 options")
     assert serious(owner) == []
-    expect(owner.locator("#slate_size-why")).to_contain_text("We suggest 3.")
+    expect(owner.locator("#slate_size-why")).to_contain_text("We suggest 3: ")
     owner.locator("button[value=create]").click()
     expect(owner.locator("h1")).to_have_text("Ready: Which logo?")
     assert owner.locator("[data-link]").count() == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -160,17 +161,17 @@ def test_no_vote_waits_for_a_forecast(rater, monkeypatch):
     def slow(arena):
         asked.set()
         assert go_on.wait(60)
-        return board(arena)
+        return replace(board(arena), forecast="81 to 710 more answers", forecast_range=(81.0, 200.0, 710.0))
 
     forecasts = visitor.call.app.app.pages.state.forecasts
     while forecasts._working:  # of an earlier page
         threading.Event().wait(0.01)
     monkeypatch.setattr(visitor.call.service, "board", slow)
     forecasts._known.clear()
-    assert "being worked out" in visitor("GET", f"/vote/{arena}").text and asked.wait(60)
+    assert "by all raters" not in visitor("GET", f"/vote/{arena}").text and asked.wait(60)
     go_on.set()
     end = time.monotonic() + 60
-    while "too early to say how many more votes decide it" not in visitor("GET", f"/vote/{arena}").text:
+    while "81 to 710 more by all raters decide it" not in visitor("GET", f"/vote/{arena}").text:
         assert time.monotonic() < end
 
 

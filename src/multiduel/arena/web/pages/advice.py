@@ -42,19 +42,19 @@ def slate_size(options: Sequence[Option]) -> tuple[int, str]:
     kinds = {content.kind for content in contents}
     mean = sum(content.size for content in contents) / max(1, len(contents))
     if n == 2:
-        return 2, "There are two options."
+        return 2, "there are two options."
     if kinds & {"audio", "url"}:
-        return 2, "Two: sounds and pages can be attended to one after the other only, and two are easily remembered."
+        return 2, "sounds and pages can be attended to one after the other only, and two are easily remembered."
     if "image" not in kinds and mean > LONG:
-        return 2, f"Two: at {mean:,.0f} characters on average, reading takes longer than choosing."
+        return 2, f"at {mean:,.0f} characters on average, reading takes longer than choosing."
     if "image" not in kinds and mean > SHORT:
-        return min(3, n), "Three: the texts are of middling length, and an order of three is three comparisons in one answer."
+        return min(3, n), "the texts are of middling length, and an order of three is three comparisons in one vote."
     size = min(4, n)
     if size < 4:
-        return size, "All three: an order of three is three comparisons in one answer."
+        return size, "an order of three is three comparisons in one vote."
     return 4, (
-        "Four: an order of four is six comparisons in one answer. Where it was measured, a verdict took less than half as many "
-        "answers as with pairs (docs/verdicts-numbers.md)."
+        "an order of four is six comparisons in one vote. Where it was measured, a result took less than half as many votes as "
+        "with pairs."
     )
 
 

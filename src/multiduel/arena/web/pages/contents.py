@@ -22,6 +22,7 @@ TAGS = {
 }
 ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
 COLOURED = {"span": set(CLASSES)}
+SHORT = 120  # characters
 _HEADING = re.compile(r"<(/?)h([12])>")
 
 
@@ -33,6 +34,7 @@ class Shown:
     html: Markup  # of text, Markdown and URLs
     url: str  # of pictures and sounds
     size: int = 0  # bytes
+    short: bool = False  # a line of text, which is shown larger where all options are
 
 
 @cache
@@ -62,12 +64,13 @@ def shown(content: Content, url: str) -> Shown:
     if content.kind in ("image", "audio"):
         return Shown(content.kind, Markup(""), url, content.size)
     words = content.data.decode("utf-8", "replace")
+    short = len(words) <= SHORT and "\n" not in words.strip()
     if content.kind == "markdown":
-        return Shown("markdown", safe_markdown(words), "", content.size)
+        return Shown("markdown", safe_markdown(words), "", content.size, short)
     if content.kind == "url":
         link = Markup('<a href="{0}" target="_blank" rel="noopener noreferrer">{0}</a>')
         return Shown("url", link.format(words), "", content.size)
-    return Shown("text", Markup.escape(words), "", content.size)
+    return Shown("text", Markup.escape(words), "", content.size, short)
 
 
 def read_contents(app_context: AppContext, ticket: Ticket) -> list[Shown]:

@@ -11,6 +11,13 @@ from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.past import LINE, ticket_key
 from multiduel.arena.domain.state import State
 
+CHOSEN = {  # how, where it was not the arena's method
+    "policy": "",
+    "challengers": "; chosen by challengers",
+    "uniform": "; chosen at random",
+    "unseen": "; not yet compared by this rater",
+    "undo": "; again, after an undo",
+}
 PLAIN = {"opened": "Opened for votes.", "paused": "Paused: no new tickets.", "closed": "Closed permanently."}
 
 
@@ -95,7 +102,7 @@ _WORDS: dict[str, Any] = {
     "policy_changed": lambda b, n: f"{b['policy']} chooses what is shown from now on.",
     "margin_changed": lambda b, n: f"Options closer than {100 * b['margin']:g} points need not be told apart from now on.",
     "epoch": lambda b, n: f"{b['policy']} begins anew: {', '.join(b['why'])}.",
-    "ticket": lambda b, n: f"Shown to {n.rater(b['rater'])}: {', '.join(map(n.option, b['shown']))}; chosen by {b['by']}.",
+    "ticket": lambda b, n: f"Shown to {n.rater(b['rater'])}: {', '.join(map(n.option, b['shown']))}{CHOSEN[b['by']]}.",
     "undo": lambda b, n: f"{n.rater(b['rater'])} undid the last vote.",
     "verdict": lambda b, n: b["sentence"],
     "notified": lambda b, n: f"A {b['kind']} was {'sent' if b['delivered'] else 'not delivered'}: {b['about']}.",

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 from multiduel.arena.domain.errors import BrokenLog, Refused, Unavailable
+from multiduel.arena.service.board import Board
 from multiduel.arena.web.context import AppContext
 from multiduel.arena.web.pages.render import plural
 
@@ -16,11 +17,10 @@ class Progress:
     """What a rater is told besides the question."""
 
     mine: str  # such as "7 of 20", or "7 votes by you"
-    forecast: str
+    forecast: str  # such as "81 to 710 more by all raters decide it"; empty while it is too early
 
 
 KEPT = 3.0  # seconds: a forecast is a range, which one vote hardly moves
-UNKNOWN = "how many more votes decide it is being worked out"
 
 
 class Forecasts:
@@ -33,7 +33,7 @@ class Forecasts:
 
     def words(self, app_context: AppContext, arena: str) -> str:
         with self._lock:
-            at, words = self._known.get(arena, (-KEPT, UNKNOWN))
+            at, words = self._known.get(arena, (-KEPT, ""))
             if time.monotonic() - at < KEPT or arena in self._working:
                 return words
             self._working.add(arena)
@@ -41,20 +41,22 @@ class Forecasts:
         return words
 
     def _work(self, app_context: AppContext, arena: str) -> None:
-        words = UNKNOWN
+        words = ""
         try:
             board = app_context.service.board(arena)
-            words = "too early to say how many more votes decide it"
-            if board.settled:
-                words = "it is decided"
-            elif board.forecast_range is not None:
-                words = f"{board.forecast} by all raters decide it"
+            if board.forecast_range is not None and not board.settled:
+                words = f"{votes_needed(board)} more by all raters decide it"
         except (Refused, Unavailable, BrokenLog):  # the next one who asks tries again
             pass
         finally:
             with self._lock:
                 self._known[arena] = (time.monotonic(), words)
                 self._working.discard(arena)
+
+
+def votes_needed(board: Board) -> str:
+    """The forecast in an owner's words, such as "81 to 710"."""
+    return "too early to say" if board.forecast_range is None else board.forecast.removesuffix(" more answers")
 
 
 def progress_of(app_context: AppContext, forecasts: Forecasts, arena: str, rater: str) -> Progress:

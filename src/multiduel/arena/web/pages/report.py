@@ -96,7 +96,8 @@ def caveats(state: State, board: Board, voted: Voters) -> list[str]:
     """What may not be concluded, in sentences."""
     said = []
     if board.winner is None and board.kind != "cycle":
-        said.append("There is no winner so far. The order of the standings is a tendency, not a result.")
+        none = "There is no winner." if board.status == "closed" else "There is no winner so far."
+        said.append(f"{none} The order of the standings is a tendency, not a result.")
     if board.kind == "cycle":
         said.append("No option beats all others. More votes will not change that; another question may.")
     if board.unit == "answer":

@@ -17,6 +17,7 @@ from multiduel.arena.service.board import Board
 from multiduel.arena.service.slices import Slice
 from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_owner
 from multiduel.arena.web.pages import charts
+from multiduel.arena.web.pages.progress import votes_needed
 from multiduel.arena.web.pages.render import HEADERS, fragment, page
 from multiduel.arena.web.pages.routes_vote import rater_of
 from multiduel.display import standings_tables as words
@@ -49,9 +50,9 @@ def board_words(board: Board, times: Sequence[tuple[int, int]]) -> dict[str, Any
         "kind": KIND[board.kind].removesuffix(" yet" if board.status == "closed" else ""),
         "whom": board.whom or WHOM[board.unit],
         "asked": ASKED[board.question],
+        "needed": votes_needed(board),
         "sure": f"{100 * (1 - board.alpha):.4g} %",
         "still_in": [names[option] for option in board.still_in],
-        "cycle": [names[option] for option in board.cycle],
         "lines": [
             {
                 "line": line,

@@ -23,6 +23,7 @@ from multiduel.arena.web.pages.advice import advise, policies
 from multiduel.arena.web.pages.contents import Shown, shown
 from multiduel.arena.web.pages.links import link_of
 from multiduel.arena.web.pages.pasting import read_pasted
+from multiduel.arena.web.pages.progress import votes_needed
 from multiduel.arena.web.pages.render import confirm_page, page
 from multiduel.arena.web.sessions import checked_form, checked_upload
 from multiduel.inputs import BadInput
@@ -104,7 +105,7 @@ async def new(request: Request) -> Response:
         return _form(request, fields, problem=str(error))
     advice = looked.pop("advice")
     looked["why"] = {
-        "slate_size": f"We suggest {advice.slate_size}. {advice.slate_why}",
+        "slate_size": f"We suggest {advice.slate_size}: {advice.slate_why}",
         "policy": f"We suggest {advice.policy}: {advice.policy_why} {advice.other_why}",
     }
     fields["slate_size"] = fields["slate_size"] or str(advice.slate_size)
@@ -157,6 +158,7 @@ async def overview(request: Request) -> Response:
     board = await app_context.quick(arena, app_context.service.board, arena) if app_context.ready.is_set() else None
     words: dict[str, Any] = {
         "board": board,
+        "needed": "" if board is None else votes_needed(board),
         "policies": policies(),
         "why": app_context.why_not_ready,
         "public": app_context.public,

@@ -13,6 +13,7 @@ const sender = new Sender(here.dataset.arena, here.dataset.token, (words) => {
 });
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const ORDER = ["", "1st", "2nd", "3rd"];
+const EDGE = 24; // pixels from its ends within which a drag scrolls the slots
 const SEEN_FOR = 5000; // milliseconds that a toast stays
 const nth = (n) => ORDER[n] ?? `${n}th`;
 let ranking = null;
@@ -46,8 +47,10 @@ function draw(focus = null) {
   }
   const slots = here.querySelector(".slots");
   slots.replaceChildren(...ranking.slots.map(slot));
+  const next = slots.querySelector(".empty"); // in sight, where not all fit
+  if (next && slots.scrollWidth > slots.clientWidth) slots.scrollLeft = next.offsetLeft + 1.5 * next.offsetWidth - slots.clientWidth;
   const rest = ranking.rest.length;
-  here.querySelector(".hint").textContent = ranking.ballot && rest ? "Options without a place are not compared." : "";
+  here.querySelector(".hint").textContent = ranking.ballot && rest ? "Unplaced options are not compared." : "";
   here.querySelector("[data-do=vote]").setAttribute("aria-disabled", String(!ranking.ballot));
   if (focus !== null) (slots.querySelector(`[data-chip="${focus}"]`) ?? here.querySelector(`[data-pick="${focus}"]`))?.focus();
 }
@@ -193,7 +196,12 @@ drag(here, {
   },
   mark: (over, event, position) => {
     for (const one of here.querySelectorAll(".over")) one.classList.remove("over", "before", "after", "tie", "put");
-    if (over?.dataset.slot !== undefined) over.classList.add("over", meant(position, over, event));
+    if (over?.dataset.slot === undefined) return;
+    over.classList.add("over", meant(position, over, event));
+    const slots = over.parentElement;
+    const box = slots.getBoundingClientRect();
+    if (event.clientX < box.left + EDGE) slots.scrollLeft -= EDGE / 2;
+    if (event.clientX > box.right - EDGE) slots.scrollLeft += EDGE / 2;
   },
 });
 
