@@ -82,7 +82,7 @@ def naive(service: Service, arena: str) -> list[RaterLine]:
         share = share_interval(number["first"], number["later"], number["level"])
         lines.append(
             RaterLine(
-                *(rater.id, rater.label, rater.stratum, rater.limit, rater.votes, number["skipped"], number["late"]),
+                *(rater.id, rater.label, rater.group, rater.limit, rater.votes, number["skipped"], number["late"]),
                 *(number["said"] if rater.quarantined else number["aside"], rater.quarantined, rater.reason),
                 *(agree / judged if judged else None, judged, statistics.median(waits[rater.id]) if waits[rater.id] else None),
                 rater.kind,
