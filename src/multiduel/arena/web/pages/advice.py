@@ -54,7 +54,7 @@ def slate_size(options: Sequence[Option]) -> tuple[int, str]:
         return size, "All three: an order of three is three comparisons in one answer."
     return 4, (
         "Four: an order of four is six comparisons in one answer. Where it was measured, a verdict took less than half as many "
-        "answers as with pairs (docs/verdicts-numbers.md)."
+        "answers as with pairs (docs/verdicts.md)."
     )
 
 
