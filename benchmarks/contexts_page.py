@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
 
 import rcdp_public  # beside this file
 
@@ -17,8 +16,7 @@ def write(store, template, path):
         text = text.replace(f"@@{name}@@", make(store[name]["rows"]))
     text = text.replace("@@lies@@", lies(store["lies"]["rows"])).replace("@@late@@", late(store["late"]["rows"]))
     played = json.loads(rcdp_public.STORE.read_text(encoding="utf-8"))
-    for name, made in {"public": public(played), "public_answer": answer(rcdp_public.claims(played))}.items():
-        text = text.replace(f"@@{name}@@", made)
+    text = text.replace("@@public_answer@@", answer(rcdp_public.claims(played)))
     path.write_text(text, encoding="utf-8")
 
 
@@ -102,22 +100,6 @@ def slates(rows):
     lines.insert(0, ["either", "2", *[found(two)] * 2, *[found(two, "weak")] * 2])
     heading = ["judges give", "m", "average, read as a ranking", "average, as pairs", "weak, read as a ranking", "weak, as pairs"]
     return table(heading, lines)
-
-
-def finals(runs):
-    error = statistics.stdev(runs) / math.sqrt(len(runs))
-    return f"{statistics.fmean(runs):,.0f} ±{1.96 * error:,.0f}"
-
-
-def public(played):
-    """Ours and theirs, in both panels."""
-    names = {contender.id: contender.label for contender in rcdp_public.panel(rcdp_public.PANELS[0]).contenders}
-    names["rcdp-ucb"] = "RCDP-UCB"
-    lines = []
-    for id, name in names.items():
-        runs = [played[whose][panel].get(id) for panel in rcdp_public.PANELS for whose in ("ours", "theirs")]
-        lines.append([name, *(finals(each) if each else "" for each in runs)])
-    return table(["policy", "prompt: ours", "prompt: their code", "late: ours", "late: their code"], lines)
 
 
 def answer(judged):

@@ -13,9 +13,11 @@ It is solved for here, by Newton's method with halved steps: the code's own solv
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import pathlib
+import statistics
 import sys
 import tempfile
 import types
@@ -174,6 +176,10 @@ def main(folder: str | None) -> None:
     if folder is not None:
         STORE.write_text(json.dumps({"ours": play_ours(), "theirs": play_theirs(folder)}) + "\n")
     found = json.loads(STORE.read_text(encoding="utf-8"))
+    for name, whose in itertools.product(PANELS, found):
+        for id, runs in found[whose][name].items():
+            error = 1.96 * statistics.stdev(runs) / math.sqrt(len(runs))
+            print(f"{name}, {whose}, {id}: {statistics.fmean(runs):,.0f} ±{error:,.0f}")
     for each in claims(found):
         print(each.name, each.line, each.why)
         for c in each.comparisons:
