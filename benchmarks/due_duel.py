@@ -264,7 +264,6 @@ def with_tables(page):
         "regret": regret_table(of("eight", "few", "large")),
         "outside": regret_table(of("outside", "delayed", "clicks")),
         "stretch": stretch_table(json.loads(STRETCH.read_text())["rows"]),
-        "speed": speed_table(rows),
     }
     for name, lines in tables.items():
         page = put(page, name, lines)
@@ -340,15 +339,6 @@ def bounds_table(rows):
         measured = [f"{slope:,.1f}", f"{slope / row['per_decade']:.2f}"]
         certified = "exact" if row["exact"] else f"{row['certified']:,.1f}"
         lines.append([row["set"], str(row["slate_size"]), f"{row['per_decade']:,.1f}", certified, *measured])
-    return lines
-
-
-def speed_table(rows):
-    lines = [["instance", "m", "T", "CPU a run, ms", "events", "us an event"]]
-    for row in (row for row in rows if row["part"] == "speed" and row["policy"] == "due-duel"):
-        each = f"{1e3 * (row['milliseconds'] - row['start']) / row['events']:.2f}"
-        numbers = [f"{row['milliseconds']:,.3g}", f"{row['events']:,}", each]
-        lines.append([row["set"], str(row["slate_size"]), f"{row['checkpoints'][-1]:,}", *numbers])
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The steps of DueDuel's proof (docs/due-duel-proof.md), by exact sums or along runs of its oracle with outcomes that lie ready."""
+"""The steps of DueDuel's proof (docs/due-duel-proof.md), by exact sums or along runs of its oracle with prepared outcomes."""
 
 import math
 
