@@ -581,9 +581,9 @@ def thinned_words():
     experiments, most = rows[0]["experiments"], max(1.0 / row["kept"] for row in rows)
     missed, whole = (max(row[name] for row in rows) for name in ("missed", "missed_whole"))
     return [
-        f"With the fewest answers that are ever kept ({told['kept']} an option; here up to one in {most:.1f} in all),",
-        f"an interval missed at any of {told['looks']} looks in at most {missed:.1%} of {experiments} simulated arenas a setting, with all",
-        f"answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
+        f"With the fewest answers that are ever kept ({told['kept']} an option; here one in {most:.1f} in all),",
+        f"an interval missed at any of {told['looks']} looks in at most {missed:.1%} of {experiments}",
+        f"simulated arenas a setting, with all answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
         f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by policies).",
     ]
 
