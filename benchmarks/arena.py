@@ -34,6 +34,7 @@ sys.path.insert(0, str(HERE.parent))
 STORE = HERE / "arena.json"
 PAGE = HERE.parent / "docs" / "arena-numbers.md"
 OPERATE = HERE.parent / "docs" / "operate.md"
+THINNED = HERE / "standings_thinned.json"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 RATERS, VOTES = 32, 4000
 
@@ -552,6 +553,7 @@ def capacity_words(store):
                 ),
                 "Ten million and a billion votes are on paper only: what is kept of answers for the standings grows with the",
                 "logarithm of the votes, and everything else in memory with options, raters and open tickets.",
+                *thinned_words(),
             ),
             *worker_words(store.get("workers", [])),
             paragraph(
@@ -562,12 +564,28 @@ def capacity_words(store):
                 "Beyond one database, give each group of arenas a server and a database of its own: nothing is",
                 "shared between them.",
                 "Where the unit is the rater or the case, twelve bytes a judged pair stay in memory besides.",
-                "What reads all votes takes time in proportion to them and no memory: the raters' page, boards",
-                "of parts, reports,",
-                "exports, and verifying.",
+                "What reads all votes takes time in proportion to them and no memory: boards of parts, reports,",
+                "exports, verifying, and importing a log. The raters' page adds up sums of 5,000 events each, which are",
+                "stored as votes come; the first look at a log that was imported makes them.",
             ),
         ]
     )
+
+
+def thinned_words():
+    """How intervals fare with the thinned answers that are kept, by benchmarks/standings_thinned.py."""
+    if not THINNED.exists():
+        return []
+    told = json.loads(THINNED.read_text())
+    rows = told["settings"]
+    experiments, most = rows[0]["experiments"], max(1.0 / row["kept"] for row in rows)
+    missed, whole = (max(row[name] for row in rows) for name in ("missed", "missed_whole"))
+    return [
+        f"With the fewest answers that are ever kept ({told['kept']} an option; here one in {most:.1f} in all),",
+        f"an interval missed at any of {told['looks']} looks in at most {missed:.1%} of {experiments}",
+        f"simulated arenas a setting, with all answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
+        f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by policies).",
+    ]
 
 
 def worker_words(rows):

@@ -7,8 +7,11 @@ import math
 import sys
 
 import numpy as np
-import standings_trials as trials  # of benchmarks/
+import standings_thinned as thinned  # of benchmarks/
+import standings_trials as trials
 from standings_coverage import plain_mean
+
+from multiduel.inference import RunningTally, running_tally
 
 module = sys.modules["multiduel.inference.standings"]
 
@@ -41,3 +44,23 @@ def test_the_usual_interval_would_be_noticed(monkeypatch):
 
     monkeypatch.setattr(module, "at_all_times", lambda n, error: np.full(np.shape(n), NormalDist().inv_cdf(1.0 - error / 2.0)))
     assert missed(trials.Setting(10, 4, "due-duel", "alike", 1500), 60) > 3 + 3 * math.sqrt(60 * 0.05 * 0.95)
+
+
+def test_intervals_hold_from_thinned_answers():
+    """As few answers as ever are kept; looked at 60 times."""
+    setting, most = trials.Setting(10, 4, "challengers", "alike", 4000), 2 + 3 * math.sqrt(40 * 0.05 * 0.95)
+    with thinned.fewest_kept():
+        found = [thinned.outcome(setting, seed) for seed in range(40)]
+    assert np.mean([one["kept"] for one in found]) < 0.7 and max(one["most"] for one in found) >= 4.0, "it was thinned"
+    assert sum(one["missed"] for one in found) <= most and sum(one["wrong"] for one in found) <= most
+    assert all(0.9 < one["width"] < 1.1 for one in found), "as wide as from all answers"
+
+
+def test_kept_answers_that_stood_for_themselves_only_would_be_noticed(monkeypatch):
+    kept = RunningTally.kept
+    monkeypatch.setattr(RunningTally, "kept", lambda tally: kept(tally)._replace(weight=np.ones(len(kept(tally).weight))))
+    monkeypatch.setattr(running_tally, "LEAST_KEPT", 30)
+    setting = trials.Setting(10, 4, "challengers", "alike", 2000)
+    with thinned.fewest_kept():
+        found = [thinned.outcome(setting, seed) for seed in range(20)]
+    assert sum(one["missed"] for one in found) > 1 + 3 * math.sqrt(20 * 0.05 * 0.95)

@@ -463,7 +463,7 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
     if isinstance(votes, Counts) and ties is not None:
         raise BadInput("'ties' of 'standings' go with a table of wins: a tally holds its own.")
     if isinstance(votes, RunningTally):
-        return _read_running(votes, names, by)
+        return read_running(votes, names, by)
     if isinstance(votes, Tally):
         tally, duels = votes, False
         if tally.unit == "rater" and by != "rater":
@@ -489,7 +489,8 @@ def _read(votes: Any, ties: Any, names: Sequence[str] | None, by: str, x: Floats
     return Known(labels, by, tally.above, tally.ties, tally.answers, tally.answers, None, shown, seats, lambda: tally)
 
 
-def _read_running(tally: RunningTally, names: Sequence[str] | None, by: str) -> Known:
+def read_running(tally: RunningTally, names: Sequence[str] | None, by: str) -> Known:
+    """What the standings read from a running tally."""
     if by != tally.unit:
         raise BadInput(f"'by' of 'standings' must be '{tally.unit}', as this tally counts. Got '{by}'.")
     K = tally.n_arms

@@ -57,7 +57,8 @@ class State:
         self.contexts: list[str] = []
         self.raters: dict[str, RaterRecord] = {}
         self.labels: dict[str, str] = {}  # label -> rater
-        self.tickets = Tickets(past, self.index, lambda: self.number)
+        self._place: dict[str, int] = {}  # of options, by their ids; it is changed and never replaced
+        self.tickets = Tickets(past, self._place.__getitem__, lambda: self.number)
         self.issued = 0  # tickets, and votes on none
         self.printings: dict[str, Printing] = {}  # by the request
         self.requests: dict[str, Any] = {}  # requests of owners, and what came of them
@@ -312,9 +313,15 @@ class State:
                 tally.grow(len(self.options))
         self._options_changed()
 
+    def set_options(self, options: list[OptionRecord]) -> None:
+        """Have these options, instead of those before."""
+        self.options = options
+        self._options_changed()
+
     def _options_changed(self) -> None:
         self._weighed = None
-        for name in ("present", "retired", "_place"):
+        self._place.update((option.id, k) for k, option in enumerate(self.options))
+        for name in ("present", "retired"):
             self.__dict__.pop(name, None)
 
     def _on_option_added(self, event: Event, body: dict[str, Any]) -> None:
@@ -389,7 +396,7 @@ class State:
             self._remember_seen(rater, ticket)
         if "chosen" in body:
             self.rounds += 1
-            chosen = tuple(map(self.index, body["chosen"]["options"]))
+            chosen = tuple(map(self._place.__getitem__, body["chosen"]["options"]))
             asked = Asked(event.number, Choice(chosen, intern(body["chosen"]["by"])))
             if self._ahead != asked:  # it was chosen elsewhere
                 self.steps.append(asked)
@@ -572,7 +579,3 @@ class State:
     def index(self, option: str) -> int:
         """An option's place from its id."""
         return self._place[option]
-
-    @cached_property
-    def _place(self) -> dict[str, int]:
-        return {option.id: k for k, option in enumerate(self.options)}

@@ -107,7 +107,7 @@ def _state(arena: str, saved: dict[str, Any], past: Past | None) -> State:
     for name in PLAIN:
         setattr(state, name, saved["plain"][name])
     state.settings = Settings.from_json(saved["settings"], recorded=True)
-    state.options = [OptionRecord(*option) for option in saved["options"]]
+    state.set_options([OptionRecord(*option) for option in saved["options"]])
     for words, contexts, seen in saved["raters"]:
         rater = RaterRecord(**dict(zip(RATER, words, strict=True)), contexts={int(k): n for k, n in contexts})
         rater.last = [(id, number) for id, number in rater.last]
