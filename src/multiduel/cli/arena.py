@@ -135,10 +135,16 @@ def serve(
             envvar="MULTIDUEL_OIDC_DOMAINS",
         ),
     ] = None,
-    oidc_hours: Annotated[float, typer.Option(help="Hours until people must sign in again.")] = 12.0,
+    oidc_hours: Annotated[
+        float, typer.Option(help="Hours until people must sign in again.", envvar="MULTIDUEL_OIDC_HOURS")
+    ] = 12.0,
     oidc_trust_mail: Annotated[
         bool,
-        typer.Option("--oidc-trust-mail", help="Trust mail addresses if the provider does not say whether they are verified."),
+        typer.Option(
+            "--oidc-trust-mail",
+            help="Trust mail addresses if the provider does not say whether they are verified.",
+            envvar="MULTIDUEL_OIDC_TRUST_MAIL",
+        ),
     ] = False,
 ) -> None:
     """Serve the arena's pages and HTTP API. Only this machine can connect, unless you give --public."""

@@ -8,6 +8,7 @@ and the names in the log are those of keys.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from multiduel.arena.domain.errors import Conflict, Forbidden, NotFound
@@ -19,6 +20,7 @@ from multiduel.arena.web.accounts import Account, Provider
 from multiduel.inputs import BadInput, shortened
 
 ROLE = "account"  # of an invitation among the keys: its label is the address, its hash the account's id, once that is known
+BEGINS = "sso-"  # the name of a key that came of a sign-in
 SESSIONS = 5  # browsers in which one account is signed in at a time; the oldest session makes room
 MOST_INVITED = 100  # accounts of one arena
 
@@ -94,10 +96,23 @@ class AccountRights:
         return Grant(role, arena or None, None, name), key
 
 
+def end_sessions_of_former_admins(access: Access, admins: Collection[str]) -> None:
+    """Sign out accounts that the operator no longer trusts with everything, when the server starts."""
+    for one in access.keys("", ("server",)):
+        mail = one.label.rpartition("(")[2].removesuffix(")")  # see _session: an address has no brackets
+        if is_session(one.subject) and mail not in admins:
+            access.revoke("server", name=one.subject)
+
+
+def is_session(name: str) -> bool:
+    """Tell whether a key of this name came of a sign-in with an account."""
+    return name.startswith(BEGINS)
+
+
 def invitation_of(mail: str) -> str:
     """The name under which an address is invited."""
     return hashlib.sha256(mail.encode()).hexdigest()[:32]
 
 
 def _begins(account_id: str) -> str:
-    return f"sso-{account_id[:16]}-"
+    return f"{BEGINS}{account_id[:16]}-"

@@ -7,11 +7,13 @@ provider is good for nothing. So no worker keeps anything, and a code that someb
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import logging
 import re
 import secrets
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,8 +31,8 @@ LOG = logging.getLogger("multiduel.arena")
 SECRET = "MULTIDUEL_OIDC_SECRET"  # the environment's variable with the client's secret, if it has one
 NEEDS = f"Sign-in with accounts needs more packages: {install('oidc')}."
 KEPT = 600  # seconds for a visitor to sign in
-PATIENCE = 10.0  # seconds for the provider to answer
-FRESH, SEEK_KEYS = 3_600.0, 60.0  # seconds: until metadata is read again, between two looks for a new signing key
+PATIENCE = 10.0  # seconds for the provider to answer a question, all of it
+FRESH, SEEK_KEYS = 3_600.0, 60.0  # seconds: until metadata and keys are read again, between two looks for a new signing key
 LEEWAY = 60  # seconds that the provider's clock may differ
 # Signatures that nobody else can make: with a shared key, whoever knows what is public could.
 SIGNED_BY = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
@@ -57,7 +59,10 @@ class Provider:
     trust_mail: bool = False  # the provider's addresses are verified, though it does not say so
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.issuer)
+        try:
+            parts = urlsplit(self.issuer)
+        except ValueError:
+            parts = urlsplit("")
         local = parts.hostname in ("127.0.0.1", "localhost", "::1")
         secure = parts.scheme == "https" or (local and parts.scheme == "http")
         if not parts.hostname or parts.query or parts.fragment or not secure:
@@ -137,6 +142,10 @@ class Accounts:
         except ImportError:
             raise BadInput(NEEDS) from None
         self.provider, self._secret = provider, secret
+        self._tls = (
+            ssl.create_default_context()
+        )  # made once: it takes 40 ms, and strangers may begin sign-ins. It trusts what the
+        # system does, or SSL_CERT_FILE: a company's own authority as well.
         self._metadata: Mapping[str, Any] = {}
         self._keys: Any = None
         self._read_at, self._keys_at = -FRESH, -SEEK_KEYS
@@ -165,7 +174,7 @@ class Accounts:
 
     def _checked(self, claims: Mapping[str, Any]) -> Account:
         subject, mail = claims.get("sub"), claims.get("email")
-        if not isinstance(subject, str) or not 0 < len(subject) <= MOST_SUBJECT:
+        if not isinstance(subject, str) or not 0 < len(subject) <= MOST_SUBJECT or not subject.isprintable():
             raise Forbidden(REFUSED)
         verified = claims.get("email_verified", self.provider.trust_mail) is True
         verified = verified and isinstance(mail, str) and MAIL.fullmatch(mail) is not None
@@ -182,7 +191,7 @@ class Accounts:
         from joserfc.errors import JoseError
 
         try:
-            async with self._client(metadata, back) as client:
+            async with asyncio.timeout(2 * PATIENCE), self._client(metadata, back) as client:
                 token = await client.fetch_token(metadata["token_endpoint"], code=code, code_verifier=attempt.verifier)
                 claims = await self._verified(metadata, token, attempt.nonce)
                 if not {"email", "email_verified", "name"} <= claims.keys() and metadata.get("userinfo_endpoint"):
@@ -190,9 +199,13 @@ class Accounts:
                     more = answer.json() if answer.status_code == 200 else {}
                     if not isinstance(more, dict) or more.get("sub") != claims["sub"]:
                         raise Forbidden(REFUSED)
+                    if "email" in claims and more.get("email") != claims["email"]:
+                        more.pop("email_verified", None)  # it was said of another address
+                    elif "email" not in claims:
+                        claims.pop("email_verified", None)
                     claims = more | claims
                 return claims
-        except (OAuthError, JoseError, KeyError, TypeError, ValueError) as error:
+        except (OAuthError, JoseError, KeyError, TypeError, ValueError, RecursionError) as error:
             LOG.warning("A sign-in was refused (%s).", type(error).__name__)
             raise Forbidden(REFUSED) from None
         except _no_answer() as error:
@@ -203,15 +216,16 @@ class Accounts:
         """The claims of an ID token whose signature, issuer, audience, times and nonce are right."""
         from authlib.oidc.core import CodeIDToken
         from joserfc import jwt
-        from joserfc.errors import InvalidKeyIdError
+        from joserfc.errors import BadSignatureError, InvalidKeyIdError
         from joserfc.jws import JWSRegistry
 
         offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
-        registry = JWSRegistry(algorithms=[one for one in offered if one in SIGNED_BY], strict_check_header=False)
+        allowed = [one for one in offered if one in SIGNED_BY] or ["RS256"]  # an empty list would allow shared keys
+        registry = JWSRegistry(algorithms=allowed, strict_check_header=False)
         written = str(token["id_token"])
         try:
             found = jwt.decode(written, key=await self._signing_keys(metadata), registry=registry)
-        except InvalidKeyIdError:  # the provider may have a new one
+        except (InvalidKeyIdError, BadSignatureError):  # the provider may have a new one
             found = jwt.decode(written, key=await self._signing_keys(metadata, seek=True), registry=registry)
         options = {
             "iss": {"essential": True, "value": self.provider.issuer},
@@ -246,15 +260,16 @@ class Accounts:
                 LOG.warning("The provider of accounts describes another issuer, or pages without https.")
                 raise Unavailable(NOT_ANSWERED)
             self._metadata, self._read_at = found, time.monotonic()
+            self._keys = None  # one that the provider gave up must not be good for ever
         return self._metadata
 
     async def _get(self, url: str) -> dict[str, Any]:
         try:
-            async with self._client({}, "") as client:
+            async with asyncio.timeout(PATIENCE), self._client({}, "") as client:
                 answer = await client.request("GET", url, withhold_token=True)
                 answer.raise_for_status()
                 found = answer.json()
-        except _no_answer(ValueError) as error:
+        except _no_answer(ValueError, RecursionError) as error:
             LOG.warning("The provider of accounts did not answer (%s).", type(error).__name__)
             raise Unavailable(NOT_ANSWERED) from None
         if not isinstance(found, dict):
@@ -263,6 +278,8 @@ class Accounts:
 
     def _client(self, metadata: Mapping[str, Any], back: str) -> AsyncOAuth2Client:
         from authlib.integrations.httpx_client import AsyncOAuth2Client
+
+        from multiduel.arena.web.provider_answers import BoundedTransport
 
         offered = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
         how = "none" if not self._secret else "client_secret_basic" if "client_secret_basic" in offered else "client_secret_post"
@@ -276,6 +293,7 @@ class Accounts:
             leeway=0,  # a token is used at once, however short its life
             timeout=PATIENCE,
             follow_redirects=False,
+            transport=BoundedTransport(self._tls),
             trust_env=False,
         )
 

@@ -103,10 +103,12 @@ def prepare(setup: Setup) -> list[str]:
     """Whatever must be so before the server starts; what there is to say to the one who starts it."""
     from multiduel.arena.journal import connect
     from multiduel.arena.web.access import Access
+    from multiduel.arena.web.account_rights import end_sessions_of_former_admins
 
     journal = connect(setup.db)
     try:
         access = Access(journal.secrets)
+        end_sessions_of_former_admins(access, [one.lower() for one in setup.oidc_admins])
         known = access.any("server")
         if setup.public:
             if not known:

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import shutil
+import ssl
 import subprocess
 import threading
 import time
@@ -61,7 +62,7 @@ def rsa_key(kid: str, which: str = "") -> RSAKey:
 class Hostile:
     """A provider whose next ID token, and everything else, is what a test makes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.begin_anew()
         provider = self
 
@@ -80,18 +81,30 @@ class Hostile:
                 self.answer({"access_token": "x", "token_type": "Bearer", "expires_in": 60, "id_token": token})
 
             def answer(self, said: Any) -> None:
-                body = json.dumps(said).encode()
+                odd = self.path in provider.bodies
+                body = provider.bodies.get(self.path, json.dumps(said).encode())
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
+                for name, value in provider.headers.items() if odd else ():
+                    self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(body)
+                try:
+                    while body:
+                        part = provider.at_once if odd else len(body)
+                        self.wfile.write(body[:part])
+                        body = body[part:]
+                        time.sleep(provider.pause if odd else 0.0)
+                except OSError:
+                    pass  # whoever asked has heard enough
 
             def log_message(self, *_: Any) -> None:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._server.server_port}"
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def begin_anew(self) -> None:
@@ -103,6 +116,9 @@ class Hostile:
         self.sign = self.signed
         self.asked: list[dict[str, str]] = []  # forms sent to the token endpoint
         self.nonce, self.down = "", False
+        self.bodies: dict[str, bytes] = {}  # in place of an answer, by path
+        self.headers: dict[str, str] = {}  # of these answers, besides
+        self.at_once, self.pause = 100_000, 0.0  # bytes of them sent together, and seconds after each part
 
     def close(self) -> None:
         self._server.shutdown()

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import logging
+import re
+import shutil
+import ssl
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
@@ -11,9 +17,11 @@ import pytest
 
 pytest.importorskip("authlib", reason="sign-in needs the extra [oidc]")
 
-from joserfc import jwt
+from joserfc import jws, jwt
+from joserfc.jwk import OctKey
 
 from multiduel.arena.web import access
+from multiduel.arena.web.account_rights import end_sessions_of_former_admins
 from multiduel.arena.web.accounts import KEPT, Accounts, Provider
 from multiduel.inputs import BadInput
 from tests.arena.calling import Caller
@@ -125,6 +133,22 @@ def test_userinfo_of_somebody_else_is_refused(call, provider):
     asked = begin(visitor, provider)
     provider.change, provider.userinfo = {"email": None}, {"sub": "bob", "email": "ada@example.com", "email_verified": True}
     refused(call, back(visitor, asked), "cannot be trusted")
+
+
+@pytest.mark.parametrize(
+    ("token", "userinfo"),
+    [
+        ({"email": "ada@example.com"}, {"email": "eve@example.com", "email_verified": True}),
+        ({"email_verified": True}, {"email": "ada@example.com"}),
+    ],
+)
+def test_verified_is_said_of_one_address_and_not_of_another(call, provider, token, userinfo):
+    visitor = Visitor(call)
+    asked = begin(visitor, provider)
+    provider.change, provider.userinfo = {"email": None, "email_verified": None} | token, userinfo
+    refused(call, back(visitor, asked), "no verified e-mail address")
+    provider.userinfo = {"email": "ada@example.com", "email_verified": True}
+    assert back(visitor, begin(visitor, provider)).status_code == 303, "here the two belong together"
 
 
 @pytest.mark.parametrize("verified", [False, None, "true", 1])
@@ -258,6 +282,164 @@ def test_a_new_signing_key_is_looked_for_once_in_a_while(call, provider):
     assert back(visitor, begin(visitor, provider)).status_code == 303
 
 
+def test_a_signing_key_that_the_provider_gave_up_is_good_for_an_hour_at_most(call, provider):
+    visitor = Visitor(call)
+    assert back(visitor, begin(visitor, provider)).status_code == 303
+    stolen, provider.key = provider.key, rsa_key("k2")
+    provider.sign = lambda claims: jwt.encode({"alg": "RS256", "kid": "k1"}, claims, stolen)
+    call.app.app.pages.state.app_context.accounts._read_at -= 3_601.0
+    answer = back(visitor, begin(visitor, provider))
+    assert answer.status_code == 403 and "cannot be trusted" in answer.text
+
+
+def test_a_new_signing_key_under_the_old_name_is_looked_for_too(call, provider):
+    visitor = Visitor(call)
+    assert back(visitor, begin(visitor, provider)).status_code == 303
+    provider.key = provider.other
+    call.app.app.pages.state.app_context.accounts._keys_at -= 61.0
+    assert back(visitor, begin(visitor, provider)).status_code == 303
+
+
+@pytest.mark.parametrize(("late", "status"), [(30, 303), (-30, 303), (90, 403), (-90, 403)])
+def test_the_clock_of_the_provider_may_differ_by_a_minute(call, provider, late, status):
+    """``late``: seconds by which the token has ended; below 0, until it was made."""
+    now = int(time.time())
+    provider.change = {"exp": now - late} if late > 0 else {"iat": now - late}
+    visitor = Visitor(call)
+    assert back(visitor, begin(visitor, provider)).status_code == status
+
+
+def test_a_published_shared_key_signs_nothing(call, provider):
+    """A provider that offers shared keys only, and publishes one: anybody could sign with it."""
+    shared = OctKey.generate_key(256, parameters={"kid": "k1"})
+    provider.metadata = {"id_token_signing_alg_values_supported": ["HS256", "none"]}
+    provider.keys = lambda: {"keys": [shared.as_dict(private=True)]}
+    try:
+        visitor = Visitor(call)
+        asked = begin(visitor, provider)
+        provider.sign = lambda claims: jwt.encode({"alg": "HS256", "kid": "k1"}, claims, shared)
+        refused(call, back(visitor, asked), "cannot be trusted")
+    finally:
+        del provider.keys
+
+
+# ---- answers of a provider that is broken, slow or hostile
+
+DEEP = b"[" * 200_000
+ODD = [
+    b"",
+    b"<html>",
+    b"null",
+    b"[]",
+    b"5",
+    b'"x"',
+    b'{"error": 5}',
+    b'{"error": {"a": 1}}',
+    b'{"id_token": 5}',
+    b'{"id_token": null}',
+    DEEP,
+]
+ODD += [b'{"id_token": "a.b.c", "token_type": 5}', b'{"id_token": "e30.e30.e30"}', b'{"id_token": "\\ud800"}', b"\xff\xfe{}"]
+
+
+@pytest.mark.parametrize("body", ODD, ids=range(len(ODD)))
+def test_an_odd_answer_is_refused_in_a_sentence(call, provider, body, caplog):
+    caplog.set_level(logging.CRITICAL)
+    visitor = Visitor(call)
+    asked = begin(visitor, provider)
+    provider.bodies = {"/token": body}
+    refused(call, back(visitor, asked), "cannot be trusted")
+    provider.bodies = {"/jwks": body}
+    call.app.app.pages.state.app_context.accounts._keys = None
+    assert back(visitor, begin(visitor, provider)).status_code in (403, 503)
+    provider.bodies = {"/.well-known/openid-configuration": body}
+    call.app.app.pages.state.app_context.accounts._metadata = {}
+    answer = visitor("GET", "/signin", follow=False)
+    assert answer.status_code == 503 and "does not answer" in answer.text
+
+
+@pytest.mark.parametrize("claims", [b"[]", b"5", b"null", b'"x"', DEEP, b"{}"], ids=range(6))
+def test_a_signed_token_that_says_something_odd_is_refused(call, provider, claims):
+    visitor = Visitor(call)
+    asked = begin(visitor, provider)
+    provider.sign = lambda _: jws.serialize_compact({"alg": "RS256", "kid": "k1"}, claims, provider.key)
+    refused(call, back(visitor, asked), "cannot be trusted")
+
+
+def test_a_subject_that_is_no_text_is_refused(call, provider):
+    visitor = Visitor(call)
+    asked = begin(visitor, provider)
+    provider.change = {"sub": "\ud800"}
+    provider.sign = lambda claims: jws.serialize_compact({"alg": "RS256", "kid": "k1"}, json.dumps(claims), provider.key)
+    refused(call, back(visitor, asked), "cannot be trusted")
+
+
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/jwks", "/token", "/me"])
+@pytest.mark.parametrize("how", ["huge", "slow", "packed"])
+def test_a_huge_slow_or_packed_answer_is_cut_off(call, provider, path, how, monkeypatch, caplog):
+    from multiduel.arena.web import accounts
+
+    caplog.set_level(logging.CRITICAL)
+    monkeypatch.setattr(accounts, "PATIENCE", 10.0 if how == "huge" else 1.0)
+    visitor = Visitor(call)
+    provider.change = {"email": None}  # so that it is asked for userinfo too
+    if how == "slow":  # a byte now and then, each in time
+        provider.at_once, provider.pause, provider.bodies = 1, 0.1, {path: b" " * 600}
+    elif how == "huge":
+        provider.at_once, provider.bodies = 10_000_000, {path: b" " * 50_000_000}
+    else:
+        provider.headers = {"Content-Encoding": "gzip"}
+        provider.bodies = {path: gzip.compress(b" " * 50_000_000)}
+    begun = time.monotonic()
+    answer = visitor("GET", "/signin", follow=False)
+    if answer.status_code == 303:
+        asked = {name: value[0] for name, value in parse_qs(urlsplit(answer.headers["location"]).query).items()}
+        provider.nonce = asked["nonce"]
+        answer = back(visitor, asked)
+    assert answer.status_code == 503 and "does not answer" in answer.text
+    if how == "slow":
+        assert time.monotonic() - begun < 30.0, "60 s, had it been patient"
+
+
+def test_beginning_a_sign_in_reads_no_certificates(call, provider, monkeypatch):
+    """Reading them takes 40 ms of the server's only thread for requests, and any stranger may begin a sign-in."""
+    import httpcore2
+
+    def read(*_, **__):
+        raise AssertionError("certificates were read")
+
+    monkeypatch.setattr(ssl, "create_default_context", read)
+    monkeypatch.setattr(httpcore2, "default_ssl_context", read)
+    visitor = Visitor(call)
+    assert back(visitor, begin(visitor, provider)).status_code == 303
+
+
+def test_a_provider_with_a_certificate_of_the_companys_own_authority(tmp_path, monkeypatch, caplog):
+    """The server trusts whom the system trusts, or the file in SSL_CERT_FILE."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed")
+    whole, key = tmp_path / "whole.pem", tmp_path / "key.pem"
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=login"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(whole)]
+    subprocess.run(command, check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(whole, key)
+    provider = Hostile(tls)
+    caplog.set_level(logging.CRITICAL)
+    try:
+        for trusted, status in ((False, 503), (True, 303)):
+            if trusted:
+                monkeypatch.setenv("SSL_CERT_FILE", str(whole))
+            folder = tmp_path / str(trusted)
+            folder.mkdir()
+            call = Caller(folder, accounts=Accounts(Provider(provider.url, "arena", ("ada@example.com",))))
+            assert Visitor(call)("GET", "/signin", follow=False).status_code == status
+            call.close()
+    finally:
+        provider.close()
+
+
 # ---- rights
 
 
@@ -384,6 +566,35 @@ def test_a_session_ends_by_itself_and_a_key_does_not(call, provider, monkeypatch
     assert holder("GET", "/own").status_code == 200
 
 
+def test_signing_out_ends_a_session_and_only_forgets_a_key(call, provider):
+    arena, owner_key = call.arena()
+    visitor, holder, owner = Visitor(call), Visitor(call), Visitor(call)
+    back(visitor, begin(visitor, provider))
+    holder.enter(call.server_key)
+    owner.enter(owner_key)
+    stolen = dict(visitor.cookies)
+    for who, page in ((visitor, f"/own/{arena}/keys"), (holder, "/own/keys"), (owner, f"/own/{arena}/keys")):
+        found = who("GET", page).text
+        action = re.search(r'action="(/own[^"]*/signout)"', found)[1]
+        assert who("POST", action, {"token": "0" * 32}).status_code == 403, "another site cannot sign her out"
+        answer = who("POST", action, {"token": who.token(found)})
+        assert answer.status_code == 200 and "You are signed out." in answer.text
+        assert any("Max-Age=0" in line for line in answer.headers.get_list("set-cookie"))
+    visitor.cookies.update(stolen)
+    assert visitor("GET", "/own").status_code == 401, "a copy of the cookie is good for nothing"
+    assert Visitor(call).enter(call.server_key).status_code == 200 and Visitor(call).enter(owner_key).status_code == 200
+
+
+def test_an_account_that_is_admin_no_more_is_signed_out_when_the_server_starts(call, provider):
+    ada, holder = Visitor(call), Visitor(call)
+    back(ada, begin(ada, provider))
+    holder.enter(call.server_key)
+    end_sessions_of_former_admins(call.access, ["bob@example.com", "ada@example.com"])
+    assert ada("GET", "/own").status_code == 200
+    end_sessions_of_former_admins(call.access, ["bob@example.com"])
+    assert ada("GET", "/own").status_code == 401 and holder("GET", "/own").status_code == 200
+
+
 def test_an_account_is_signed_in_in_a_few_browsers_and_the_oldest_makes_room(call, provider):
     visitors = [Visitor(call) for _ in range(6)]
     for visitor in visitors:
@@ -425,6 +636,7 @@ def test_without_a_provider_everything_is_as_before(tmp_path):
     [
         ({"issuer": "http://login.example"}, "https"),
         ({"issuer": "login.example"}, "https"),
+        ({"issuer": "https://["}, "https"),
         ({"issuer": "https://login.example/?x=1"}, "https"),
         ({"client": ""}, "--oidc-client"),
         ({"admins": ("ada",)}, "--oidc-admin"),
@@ -448,12 +660,14 @@ def test_what_the_operator_typed_or_set_reaches_the_server(monkeypatch):
     made = []
     monkeypatch.setattr(serve, "serve", lambda setup: made.append(setup.checked()))
     names = {"ISSUER": "https://login.example", "CLIENT": "arena", "ADMINS": "a@b.example c@b.example", "DOMAINS": "@b.example"}
+    names |= {"HOURS": "3", "TRUST_MAIL": "1"}
     variables = {f"MULTIDUEL_OIDC_{name}": value for name, value in names.items()}
     typed = ["--oidc-issuer", names["ISSUER"], "--oidc-client", "arena", "--oidc-domain", "@b.example"]
-    typed += ["--oidc-admin", "a@b.example", "--oidc-admin", "c@b.example"]
+    typed += ["--oidc-admin", "a@b.example", "--oidc-admin", "c@b.example", "--oidc-hours", "3", "--oidc-trust-mail"]
+    meant = Provider(names["ISSUER"], "arena", ("a@b.example", "c@b.example"), ("@b.example",), 3.0, True)
     for words, env in ((["arena", "serve"], variables), (["arena", "serve", *typed], {})):
         assert CliRunner().invoke(app, words, env=env).exit_code == 0
-        assert made[-1].accounts().provider == Provider(names["ISSUER"], "arena", ("a@b.example", "c@b.example"), ("@b.example",))
+        assert made[-1].accounts().provider == meant
     assert CliRunner().invoke(app, ["arena", "serve"], env=dict.fromkeys(variables, "")).exit_code == 0
     assert made[-1].accounts() is None
     refused = CliRunner().invoke(app, ["arena", "serve", "--oidc-client", "arena"])

@@ -13,7 +13,7 @@ from multiduel.arena.domain import commands as c
 from multiduel.arena.domain.errors import Conflict, NotFound
 from multiduel.arena.journal import Secret
 from multiduel.arena.web.access import Grant, key_label
-from multiduel.arena.web.account_rights import ROLE
+from multiduel.arena.web.account_rights import ROLE, is_session
 from multiduel.arena.web.context import AppContext, app_context_of, caller_of, grant_of
 from multiduel.arena.web.key_rules import change_rows, known_rater, revoke_key
 from multiduel.arena.web.pages.links import link_of
@@ -75,7 +75,7 @@ async def keys_page(request: Request, *, problem: str = "") -> Response:
 
     keys, invited, changes = await whose.app_context.read(listed)
     words = {"keys": keys, "invited": invited, "changes": changes, "yours": _yours(grant, arena), "problem": problem}
-    words |= {"done": DONE, "done_to_account": INVITED}
+    words |= {"done": DONE, "done_to_account": INVITED, "leaving": f"/own/{grant.arena}" if grant.arena else "/own"}
     return whose.page(request, "keys.html", status=422 if problem else 200, here="keys", **words)
 
 
@@ -123,6 +123,19 @@ async def remove_account(request: Request) -> Response:
         return confirm_page(request, "Remove this owner?", sentence, "Remove", action=action, back=home, fields=meant)
     await app_context.quick(arena, app_context.rights.withdraw, arena, name, by=caller_of(request))
     return RedirectResponse(home, 303)
+
+
+async def sign_out(request: Request) -> Response:
+    """Make this browser forget its key. A key that came of an account ends; one that was typed stays good."""
+    await _whose(request)
+    await checked_form(request)
+    app_context, grant = app_context_of(request), grant_of(request)
+    if is_session(grant.key or ""):
+        end = app_context.access.revoke
+        await app_context.read(end, grant.role, grant.arena or "", grant.key, by=caller_of(request))
+    response = page(request, "refused.html", sentence="You are signed out.", code=200)
+    forget(response, grant)
+    return response
 
 
 def _shown(request: Request, whose: Whose, words: str, key: str) -> Response:
@@ -213,6 +226,8 @@ async def revoke(request: Request) -> Response:
 
 
 ROUTES = [
+    Route("/own/signout", sign_out, methods=["POST"]),
+    Route("/own/{arena}/signout", sign_out, methods=["POST"]),
     Route("/own/{arena}/accounts", invite, methods=["POST"]),
     Route("/own/{arena}/accounts/remove", remove_account, methods=["POST"]),
 ]
