@@ -261,6 +261,22 @@ def test_mail_by_a_real_smtp_server(service: Service) -> None:
     assert told(service, arena)[0]["delivered"] is True
 
 
+def test_a_cycle_is_told(service: Service, receiver: Receiver) -> None:
+    arena, (rater, _) = an_arena(service, 3, slate_size=2)
+    for k in range(400):
+        if service.board(arena).settled:
+            break
+        ticket = ticket_for(service, arena, rater, f"{k}")
+        first, second = (int(option[1:]) for option in ticket.options)
+        service.do(Vote(ticket.id, {"rank": [0, 1] if (second - first) % 3 == 1 else [1, 0]}))
+    notifier = Notifier(service, Allowed([receiver.origin]))
+    notifier.add(arena, receiver.origin, by="operator")
+    notifier.check()
+    ((*_, body),) = receiver.got
+    said = json.loads(body)
+    assert said["what"] == "cycle" and said["sentence"].startswith("No option beats all others")
+
+
 def test_stalls_and_quiet_days_are_due(service: Service) -> None:
     arena, (rater, _) = an_arena(service, votes=1)
     with service.look(arena) as state:

@@ -721,7 +721,7 @@ def test_from_the_board_by_group_to_a_report_in_the_hands_of_a_boss(house, brows
     owner.goto(f"{house.url}/own/{arena}/report")
     owner.get_by_role("button", name="Revoke report links").click()
     owner.get_by_role("button", name="Revoke report links").click()
-    expect(owner.locator("main")).to_contain_text("0 report links work now")
+    expect(owner.locator("main")).to_contain_text("No report link works now")
     boss.emulate_media(media="screen")
     boss.reload()
     expect(boss.locator("main")).to_contain_text("This link does not work, or not any more.")
