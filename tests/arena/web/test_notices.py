@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -280,14 +280,15 @@ def test_a_cycle_is_told(service: Service, receiver: Receiver) -> None:
 def test_stalls_and_quiet_days_are_due(service: Service) -> None:
     arena, (rater, _) = an_arena(service, votes=1)
     with service.look(arena) as state:
-        now = datetime.now(UTC)
-        assert due(state, now + timedelta(days=9)) == [], "before the first vote there is nothing to miss"
+        opened = datetime.fromisoformat(state.quiet_from)
+        assert due(state, opened + timedelta(hours=23)) == []
+        assert [one.what for one in due(state, opened + timedelta(hours=25))] == ["quiet"], "opened, and nobody came"
     service.do(Vote(ticket_for(service, arena, rater, "1").id, {"rank": [0, 1, 2]}))
     with service.look(arena) as state:
         now = datetime.fromisoformat(state.at)
         assert [one.what for one in due(state, now)] == ["stall"]
         assert [one.what for one in due(state, now + timedelta(hours=25))] == ["stall", "quiet"]
-        assert {one.about for one in due(state, now + timedelta(days=3))} == {"stall 1", f"quiet {state.voted_at}"}, "told once"
+        assert {one.about for one in due(state, now + timedelta(days=3))} == {"stall 1", f"quiet {state.quiet_from}"}, "told once"
     service.do(Close(arena))
     with service.look(arena) as state:
         assert due(state, now + timedelta(days=9)) == []

@@ -68,7 +68,7 @@ class State:
         self.waits: list[float] = []  # seconds from ticket to vote, of the latest votes
         self.verdict: dict[str, Any] | None = None  # the last event of that kind: its body and number
         self.settled_at = 0  # number of the last event that announced a winner or a cycle
-        self.voted_at = ""  # when the last vote came
+        self.quiet_from = ""  # when the last vote came, or the arena was opened after it
         self.notified: dict[str, int] = {}  # notice and what it is about -> the event that says so
         self.rounds = 0  # tickets that were chosen
         self.set_aside = 0  # votes that say something and do not count, for now or for good
@@ -336,6 +336,7 @@ class State:
 
     def _on_opened(self, event: Event, body: dict[str, Any]) -> None:
         self.status = "open"
+        self.quiet_from = event.at
 
     def _on_paused(self, event: Event, body: dict[str, Any]) -> None:
         self.status = "paused"
@@ -432,7 +433,7 @@ class State:
             ticket.rater = body.get("rater") or ticket.rater
         ticket.vote = vote = vote_record(event)
         self.tickets.close(ticket)
-        self.voted_at = event.at
+        self.quiet_from = event.at
         if ticket.expires is not None and not vote.late and ticket.issued <= vote.at:
             self.waits.append((log.time_of(vote.at) - log.time_of(ticket.issued)).total_seconds())
             if len(self.waits) > LATEST_WAITS:

@@ -30,8 +30,8 @@ def due(state: State, now: datetime) -> list[Due]:
     if wanted is not None and state.tally.answers >= wanted and state.status != "closed":
         sentence = f"{state.tally.answers:,} votes count, as many as you wanted to collect, and there is no winner yet."
         found.append(Due(f"stall {wanted}", "stall", sentence))
-    if state.status == "open" and state.voted_at and now - time_of(state.voted_at) >= QUIET:
-        found.append(Due(f"quiet {state.voted_at}", "quiet", "Nobody has voted for a day, and there is no winner yet."))
+    if state.status == "open" and now - time_of(state.quiet_from) >= QUIET:
+        found.append(Due(f"quiet {state.quiet_from}", "quiet", "Nobody has voted for a day, and there is no winner yet."))
     return found
 
 

@@ -25,10 +25,10 @@ from multiduel.engine.session.snapshots import pack, unpack
 from multiduel.inference import RunningTally
 from multiduel.inference.running_tally import COLUMNS, JUDGED, TABLES
 
-FORMAT = "multiduel-arena-5"
+FORMAT = "multiduel-arena-6"
 PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "verdict"),
-    *("settled_at", "voted_at", "notified", "rounds", "set_aside", "stale", "shortlist", "issued", "groups", "waits"),
+    *("settled_at", "quiet_from", "notified", "rounds", "set_aside", "stale", "shortlist", "issued", "groups", "waits"),
 )
 ARRAYS = TABLES | COLUMNS | JUDGED  # of a tally
 RATER = ("id", "label", "group", "limit", "kind", "quarantined", "reason", "given", "last", "open", "votes", "pairs")
