@@ -2,7 +2,7 @@
 
     python examples/search_server.py --log clicks.jsonl   # then open http://127.0.0.1:8000
     python examples/search_server.py --selftest           # starts it, lets made-up users search and click, checks the winner
-    multiduel rankers analyse clicks.jsonl --out page.html
+    multiduel rankers analyse clicks.jsonl --html page.html
 
 Every search asks the policy for a slate of rankers, mixes their rankings into one page (``multileave``), and sends the page's
 token along, signed. "More" continues the page. When it is left, its clicks come back with the token, and the policy is told; a

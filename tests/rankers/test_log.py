@@ -392,7 +392,7 @@ def test_commands(tmp_path):
         return result.stdout
 
     page, picture, numbers = tmp_path / "page.html", tmp_path / "f.svg", tmp_path / "n.json"
-    said = ok("analyse", log.path, "--out", page, "--figure", picture, "--json", numbers)
+    said = ok("analyse", log.path, "--html", page, "--plot", picture, "--json", numbers)
     assert "400 pages for 400 users" in said and "judgements" in said
     assert page.read_text().startswith("<!doctype html>") and picture.read_text().startswith("<svg")
     assert json.loads(numbers.read_text())["pages"] == 400

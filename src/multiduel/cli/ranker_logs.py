@@ -24,8 +24,8 @@ Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Use this key fil
 @app.command()
 def analyse(
     log: LogFile,
-    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
-    figure: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the evidence over time.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the evidence over time.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON.")] = None,
     unit: Annotated[str, typer.Option(help="Count a pair of rankers once per user, session or impression (page).")] = "user",
     ties: Annotated[
@@ -70,7 +70,7 @@ def analyse(
     from multiduel.rankers.report import figure as draw
     from multiduel.rankers.report import page, segment_lines, table, words
 
-    for path in (out, figure, json_file):
+    for path in (html, plot, json_file):
         if path:
             refuse_unwritable(path)
     judged = read_judgements(Log(log), timeout=timeout, bad="skip" if skip_bad else "refuse", state=state)
@@ -87,8 +87,8 @@ def analyse(
         return found.to_json() | rest | ({"by": by, "segments": {name: one.to_json() for name, one in cut.items()}} if by else {})
 
     contents: list[tuple[Path | None, Callable[[], str]]] = [
-        (out, lambda: page(found, f"Which ranker wins? {log.name}", more)),
-        (figure, lambda: draw(found) + "\n"),
+        (html, lambda: page(found, f"Which ranker wins? {log.name}", more)),
+        (plot, lambda: draw(found) + "\n"),
         (json_file, lambda: json.dumps(numbers(), indent=1) + "\n"),
     ]
     for path, content in contents:
