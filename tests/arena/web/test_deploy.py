@@ -90,8 +90,8 @@ def an_arena() -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[int, str, str]]:
-    """What compose runs as ``arena``, on PostgreSQL: its port, the server's key, the database."""
+def server() -> Iterator[tuple[int, str, str, int]]:
+    """What compose runs as ``arena``, on PostgreSQL: its port, the server's key, the database, its process."""
     if why_not():
         pytest.skip(why_not())
     yaml = pytest.importorskip("yaml", reason="compose.yaml is read with PyYAML")
@@ -107,13 +107,29 @@ def server() -> Iterator[tuple[int, str, str]]:
         process = subprocess.Popen([*ours, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **words)
         try:
             until_ready(f"http://127.0.0.1:{port}")
-            yield port, key, postgres.url
+            yield port, key, postgres.url, process.pid
         finally:
             stopped(process)
 
 
+def workers_of(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def test_a_worker_that_is_slow_for_a_while_is_not_replaced(server: tuple[int, str, str, int]) -> None:
+    """On a busy machine a worker may not answer its supervisor for seconds, above all while it starts."""
+    before = workers_of(server[3])
+    assert len(before) == 2
+    os.kill(before[0], signal.SIGSTOP)
+    time.sleep(8.0)
+    os.kill(before[0], signal.SIGCONT)
+    time.sleep(1.0)
+    assert workers_of(server[3]) == before
+
+
 @pytest.fixture(params=["caddy", "nginx"])
-def https(request: pytest.FixtureRequest, server: tuple[int, str, str], tmp_path: Path) -> Iterator[httpx.Client]:
+def https(request: pytest.FixtureRequest, server: tuple[int, str, str, int], tmp_path: Path) -> Iterator[httpx.Client]:
     """A browser that reaches the server under its name, by https, through a proxy with our file."""
     port = a_port()
     start = caddy if request.param == "caddy" else nginx
@@ -192,7 +208,7 @@ def question(https: httpx.Client, path: str, browser: dict[str, str]) -> str:
     raise AssertionError(page)
 
 
-def test_people_vote_by_https_and_the_board_is_live(server: tuple[int, str, str], https: httpx.Client) -> None:
+def test_people_vote_by_https_and_the_board_is_live(server: tuple[int, str, str, int], https: httpx.Client) -> None:
     port, origin = https.base_url.port, f"https://{NAME}:{https.base_url.port}"
     owned = {"Authorization": f"Bearer {server[1]}"}
     made = https.post("/arenas", headers=owned, json=an_arena()).json()

@@ -28,7 +28,7 @@ def a_port() -> int:
 
 
 def until_ready(url: str) -> None:
-    for _ in range(600):
+    for _ in range(3_000):
         try:
             with urllib.request.urlopen(f"{url}/health/ready", timeout=5):
                 return
