@@ -52,6 +52,7 @@ compose ps
 for _ in $(seq 60); do # until Caddy has made an authority of its own
     compose cp caddy:/data/caddy/pki/authorities/local/root.crt "$folder/root.crt" 2>/dev/null && break || sleep 1
 done
+chmod 644 "$folder/root.crt"
 docker run --rm --network host --volume "$folder:/try" --volume "$PWD/deploy/try_votes.py:/try_votes.py:ro" \
     --env SSL_CERT_FILE=/try/root.crt --entrypoint python multiduel-try-arena /try_votes.py https://localhost "$key" /try &
 votes=$!
