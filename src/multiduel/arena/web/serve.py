@@ -182,7 +182,7 @@ def serve(setup: Setup, say: Any = print) -> None:
     if setup.workers > 1:
         say(f"http://{_shown(setup.host)}:{setup.port}, {setup.workers} workers (Ctrl-C stops it)")
         sys.stdout.flush()
-        # uvicorn replaces a worker that says nothing for so long: with its 5 s, one that starts on a busy machine never gets ready
+        # uvicorn replaces a worker that says nothing for so long: with its 5 s, one that starts on a busy machine is never ready
         words["timeout_worker_healthcheck"] = 60
         uvicorn.run("multiduel.arena.web.serve:application", workers=setup.workers, **words)
         return
