@@ -156,7 +156,10 @@ def test_a_forecast_is_early_then_a_range_then_nothing():
     assert str(forecast(Tally.of(clear(4, 5)))) == "too early to say (fewer than 40 showings per option)"
     D = clear(4, 30, 22)
     result = forecast(Tally.of(D, showings=[90] * 4), slate_size=3)
-    assert 0 < result.low < result.likely < result.high and "more answers" in str(result)
+    assert 0 < result.low < result.likely < result.high
+    assert result.too_early and str(result) == "too early to say (the range is too wide)"
+    narrow = forecast(Tally.of(clear(4, 90, 60), showings=[220] * 4), slate_size=3)
+    assert not narrow.too_early and "more answers" in str(narrow)
     longer = forecast(Tally.of(D, showings=[90] * 4), slate_size=2)
     assert longer.low > result.low
     assert str(forecast(Tally.of(clear(4, 60)))) == "none: it is settled"

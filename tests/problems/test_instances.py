@@ -107,7 +107,7 @@ def test_refused(make, message):
 
 def test_parse(tmp_path):
     for spec in SPECS:
-        assert parse(spec, n_arms=5, seed=3).n_arms == 5
+        assert parse(spec, n_arms=7, seed=3).n_arms == 7
     assert parse("synthetic").label == "synthetic, K = 48, linear link"
     assert parse("random", n_arms=4, link="natural", seed=9).label == random_utilities(4, seed=9, link="natural").label
     path = tmp_path / "mine.csv"

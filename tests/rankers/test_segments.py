@@ -102,7 +102,7 @@ def test_the_command_cuts_guards_and_reads_on(tmp_path):
     log = a_log(tmp_path / "log.jsonl")
     numbers, page = tmp_path / "n.json", tmp_path / "page.html"
     command = ["analyse", str(log.path), "--by", "device", "--guardrail", "purchase=0.02", "--guardrail", "abandonment=0.02"]
-    command += ["--state", str(tmp_path / "log.state"), "--json", str(numbers), "--out", str(page)]
+    command += ["--state", str(tmp_path / "log.state"), "--json", str(numbers), "--html", str(page)]
     said = [CliRunner().invoke(app, command, catch_exceptions=False).stdout for _ in range(2)]
     assert said[0] == said[1] and "By device, with an error of 5 % over all 2 together:" in said[0]
     found = json.loads(numbers.read_text())
