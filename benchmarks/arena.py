@@ -580,11 +580,12 @@ def thinned_words():
     rows = told["settings"]
     experiments, most = rows[0]["experiments"], max(1.0 / row["kept"] for row in rows)
     missed, whole = (max(row[name] for row in rows) for name in ("missed", "missed_whole"))
+    slates = " and ".join(sorted({f"`{row['slates']}`, strengths {row['strengths']}" for row in rows}))
     return [
         f"With the fewest answers that are ever kept ({told['kept']} an option; here one in {most:.1f} in all),",
         f"an interval missed at any of {told['looks']} looks in at most {missed:.1%} of {experiments}",
-        f"simulated arenas a setting, with all answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
-        f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by policies).",
+        f"simulated arenas, with all answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
+        f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by {slates}).",
     ]
 
 
