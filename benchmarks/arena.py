@@ -315,15 +315,19 @@ def large_import(db, votes):
         service.do(Open(arena))
         row = {"arena": arena, "K": K, "votes": 0, "raters": raters, "import_cpu_seconds": 0.0, "import_peak_bytes": 0}
 
-    def line(k, rng):
-        some = rng.sample(range(K), 4)
-        order = sorted(range(4), key=lambda place: some[place] / 66 - rng.gauss(0, 1.5))
-        shown = [f"option {one}" for one in some]
-        return VoteLine(f"v{k}", {"rank": [[place] for place in order]}, shown=shown, rater=f"rater {rng.randrange(raters)}")
+    def some_lines(first, last):
+        """Rankings of four by a noisy taste for later options, as a file of votes would give them."""
+        rng = np.random.default_rng(first)
+        shown = rng.random((last - first, K)).argpartition(4, axis=1)[:, :4]
+        orders = (shown / 66 - rng.normal(0, 1.5, shown.shape)).argsort(axis=1)
+        people = rng.integers(raters, size=last - first)
+        for k, some, order, who in zip(range(first, last), shown.tolist(), orders.tolist(), people.tolist(), strict=True):
+            names = [f"option {one}" for one in some]
+            yield VoteLine(f"v{k}", {"rank": [[place] for place in order]}, shown=names, rater=f"rater {who}")
 
     for first in range(row["votes"], int(votes), portion):
-        rng, last = random.Random(first), min(first + portion, int(votes))
-        lines = [line(k, rng) for k in range(first, last)]
+        last = min(first + portion, int(votes))
+        lines = list(some_lines(first, last))
         start = time.process_time()
         assert service.do(ImportVotes(row["arena"], lines)).accepted  # lines that came before count once
         row["import_cpu_seconds"] += time.process_time() - start
