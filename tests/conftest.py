@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from multiduel.engine.registry.registry import POLICIES
 
 settings.register_profile("multiduel", deadline=None)  # a busy machine is not a failure
 settings.load_profile("multiduel")
@@ -93,6 +96,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         policy = getattr(item, "callspec", None) and item.callspec.params.get("policy")
         item.add_marker(pytest.mark.xdist_group(policy or item.location[0]))
+
+
+@pytest.fixture(autouse=True)
+def no_plugin_stays() -> Iterator[None]:
+    """A test's plug-in policies, and the modules of folders that it searched, are forgotten after it: any order passes."""
+    policies, modules, path = set(POLICIES), set(sys.modules), list(sys.path)
+    yield
+    for name in set(POLICIES) - policies:
+        del POLICIES[name]
+    searched, sys.path[:] = set(sys.path) - set(path), path
+    for name in set(sys.modules) - modules:
+        if searched and os.path.dirname(getattr(sys.modules[name], "__file__", None) or "") in searched:
+            del sys.modules[name]
 
 
 @pytest.fixture
