@@ -46,7 +46,7 @@ DOCKERFILE
 fi
 
 compose build
-key=$(compose run --rm -T arena key | grep -o 'mdserver\.\S*')
+key=$(compose run --rm -T arena keys new | grep -o 'mdserver\.\S*')
 compose up --detach --wait
 compose ps
 for _ in $(seq 60); do # until Caddy has made an authority of its own

@@ -29,7 +29,7 @@ inside() { # in a folder of its own: buildah gives every run a new /data
 server='' votes=''
 trap 'for one in $votes $server; do kill "$one" 2>/dev/null || true; done; buildah rm "$container" >/dev/null; rm -rf "$folder"' EXIT
 
-key=$(inside multiduel arena key --create-db | grep -o 'mdserver\.\S*')
+key=$(inside multiduel arena keys new --create-db | grep -o 'mdserver\.\S*')
 inside multiduel arena serve --public --name localhost --port $port > "$folder/log" 2>&1 &
 server=$!
 inside python try_votes.py "http://127.0.0.1:$port" "$key" /try &

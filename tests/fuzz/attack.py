@@ -108,7 +108,7 @@ class World:
         self.db, self.folder = db, folder
         self.server = ServerProcess(db)
         env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}"}
-        words = [sys.executable, "-m", "multiduel", "arena", "key", "--create-db", "--db", db]
+        words = [sys.executable, "-m", "multiduel", "arena", "keys", "new", "--create-db", "--db", db]
         made = subprocess.run(words, capture_output=True, text=True, env=env, check=True, cwd=folder)
         found = re.search(r"mdserver\S+", made.stdout + made.stderr)
         assert found is not None, made.stdout + made.stderr

@@ -39,9 +39,9 @@ class Held(NamedTuple):
     name: str
 
 
-@app.command()
+@app.command(hidden=True)  # its name in 0.1
 def key(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """Make a server's key; with ARENA, an owner's key of that arena. The same as 'keys new'."""
+    """Make a key: the name of "keys new" in 0.1, kept for scripts."""
     new(named, db, label, create_db)
 
 

@@ -68,7 +68,7 @@ def test_what_the_unit_starts_serves_and_stops(tmp_path: Path) -> None:
     assert command.pop(0) == "/opt/multiduel/bin/multiduel" and "--public" in command and "127.0.0.1" in command
     ours, port = [sys.executable, "-m", "multiduel"], a_port()
     words = {"env": os.environ | {"MULTIDUEL_ARENA_DB": db}, "cwd": tmp_path, "text": True, "umask": int(service["UMask"], 8)}
-    first = subprocess.run([*ours, "arena", "key", "--create-db", "--db", db], check=True, capture_output=True, **words)
+    first = subprocess.run([*ours, "arena", "keys", "new", "--create-db", "--db", db], check=True, capture_output=True, **words)
     key = re.search(r"mdserver\.\S+", first.stdout)[0]
     assert stat.S_IMODE(Path(db).stat().st_mode) == 0o600
     process = subprocess.Popen([*ours, *command, "--port", str(port)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **words)
