@@ -7,7 +7,7 @@ Assumes    P(i beats j) = s(<x_i - x_j, theta>), s logistic; the features x_i ma
 Symbols    K arms, d features, u_i = <x_i, theta>, V = lambda I + sum w z z' over the contrasts z of duels, |z| = sqrt(z' V^-1 z),
            w the weight of a duel, C the number of false answers to be prepared for, kappa the least slope of s.
 Deviates   theta by one online step a duel in place of the maximum-likelihood estimate over all answers (estimator=exact has
-           it, over the last duels): from 20% less to 10% more regret where that was measured (docs/contexts.md). MaxPairUCB is
+           it, over the last duels): at most 10% more regret where that was measured (docs/contexts.md). MaxPairUCB is
            the single layer of the first paper's algorithm, with beta = sqrt(d). RCDB has alpha and beta of public code; its
            weight is computed when the answer comes. Scores that are equal but for rounding (1e-10) count as ties.
 
