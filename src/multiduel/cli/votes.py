@@ -89,7 +89,7 @@ def rank(
         style_lines = []
         if found.style is not None:
             effects = zip(found.style.names, found.style.effect, found.style.low, found.style.high, strict=True)
-            style_lines = [f"Effect of {name} on strength: {e:+.2f} ({span(low, high)})." for name, e, low, high in effects]
+            style_lines = [f"Effect of {name} on strength: {e:+z.2f} ({span(low, high)})." for name, e, low, high in effects]
         lines = [answer, "", *found.sentences(), *style_lines, "", text_table(replace(table, rows=rows)), *more, "", found.note()]
         print(visible("\n".join(lines)))
     written: list[tuple[Path | None, Callable[[], str]]] = [

@@ -33,10 +33,10 @@ def rank(first: int, last: int) -> str:
 def signed(value: float) -> str:
     """Write a strength.
 
-    >>> signed(0.694), signed(-1.2), signed(float("nan"))
-    ('+0.69', '−1.20', '-')
+    >>> signed(0.694), signed(-1.2), signed(-0.001), signed(float("nan"))
+    ('+0.69', '−1.20', '+0.00', '-')
     """
-    return "-" if math.isnan(value) else f"{value:+.2f}".replace("-", "−")
+    return "-" if math.isnan(value) else f"{value:+z.2f}".replace("-", "−")
 
 
 def span(low: float, high: float) -> str:

@@ -315,8 +315,8 @@ def _words(line: Line) -> str:
         if line.rank_from == line.rank_to
         else f"{line.rank_from}-{line.rank_to}"
     )
-    ends = "too early" if line.too_early else f"{line.low:+.2f} to {line.high:+.2f}"
-    return f"{rank:>7}  {line.name}  {line.strength:+.2f} ({ends})"
+    ends = "too early" if line.too_early else f"{line.low:+z.2f} to {line.high:+z.2f}"
+    return f"{rank:>7}  {line.name}  {line.strength:+z.2f} ({ends})"
 
 
 def _plain(value: Any) -> Any:

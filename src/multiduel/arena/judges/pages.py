@@ -65,9 +65,9 @@ def _standings(service: Service, arena: str, board: Board) -> Table:
     rows = []
     for line in found.lines:
         rank = f"{line.rank_from}" if line.rank_from == line.rank_to else f"{line.rank_from} to {line.rank_to}"
-        ends = "too early" if line.too_early else f"{line.low:+.2f} to {line.high:+.2f}"
+        ends = "too early" if line.too_early else f"{line.low:+z.2f} to {line.high:+z.2f}"
         won = "–" if math.isnan(line.won) else f"{100 * line.won:.0f} %"
-        rows.append([line.name, rank, f"{line.strength:+.2f}", ends, won, f"{line.comparisons:,.0f}"])
+        rows.append([line.name, rank, f"{line.strength:+z.2f}", ends, won, f"{line.comparisons:,.0f}"])
     sure = f"{100 * (1 - board.alpha):.4g} %"
     return Table(("option", "rank", "strength", f"interval ({sure})", "won", "comparisons"), rows, (2, 3, 4, 5))
 

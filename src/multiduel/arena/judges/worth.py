@@ -134,7 +134,7 @@ class JudgeWorth:
                 continue
             sure = effect.low > 0 or effect.high < 0
             words = "preferred" if effect.effect > 0 else "preferred less"
-            said = f"log odds {effect.effect:+.2f} ({effect.low:+.2f} to {effect.high:+.2f}) at equal strength"
+            said = f"log odds {effect.effect:+z.2f} ({effect.low:+z.2f} to {effect.high:+z.2f}) at equal strength"
             rows.append((f"style: {effect.name}", f"{said}: {words if sure else 'no effect is certain'}."))
         if self.overlap:
             rows.append(

@@ -141,6 +141,9 @@ def test_all_pages_of_an_arena_agree(call, state):
     for page in (overview, visitor("GET", f"/own/{arena}/raters").text):
         assert ("New shared link" in page) == (not closed), "nobody is invited to a closed arena"
     if closed:
+        for rest in ("votes", "sheets"):
+            page = visitor("GET", f"/own/{arena}/{rest}").text
+            assert "This arena is closed" in page and "textarea" not in page and "Make sheets" not in page
         assert "so far" not in words_of(report) and "Pause" not in overview and "Closed permanently" in overview
 
     guest = Visitor(call)

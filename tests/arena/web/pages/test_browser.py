@@ -749,7 +749,10 @@ def test_no_page_is_wider_than_its_screen(house, browse, width):
         room=9,
         instructions="https://" + "long" * 60,
     )
-    house.rater(arena, "Ada " * 30)
+    rater_id, _ = house.rater(arena, "Ada " * 30)
+    for k in range(30):
+        ticket = house.service.do(Ask(arena, rater_id, f"ask {k}"))
+        house.service.do(Vote(ticket.id, {"rank": [[place] for place in range(len(ticket.options))]}))
     words = {"viewport": {"width": width, "height": 844}}
     owner, server, rater = browse(**words), browse(**words), browse(**words)
     enter(owner, house.link(arena))
@@ -760,8 +763,11 @@ def test_no_page_is_wider_than_its_screen(house, browse, width):
 
     def check(page):
         wide = page.evaluate("document.documentElement.scrollWidth")
-        if wide > width:
-            too_wide.append((page.url, wide))
+        cut = page.evaluate(
+            "[...document.querySelectorAll(':not(details) > .scroll > table')].some(t => t.scrollWidth > t.parentElement.clientWidth)"
+        )
+        if wide > width or cut:
+            too_wide.append((page.url, wide, cut))
 
     check(pages[0])
     enter(rater, rater.url)
