@@ -47,6 +47,15 @@ def test_light_to_start(code):
     assert done.stderr.strip() == "[]"
 
 
+def test_commands_let_numpy_use_one_thread_unless_told_otherwise():
+    code = "import sys, os, multiduel.cli; print('numpy' in sys.modules, os.environ['OPENBLAS_NUM_THREADS'])"
+    plain = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    for given, wanted in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")):
+        env = {**plain, **given, "PYTHONPATH": str(ROOT / "src")}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
+        assert done.stdout.split() == ["False", wanted], "set before NumPy reads it"
+
+
 def test_every_public_name_resolves():
     assert set(md.__all__) == {"__version__", *md._HOME, *md._MODULES}
     for name in md.__all__:

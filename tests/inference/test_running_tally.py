@@ -80,7 +80,7 @@ def test_thinning_keeps_few_answers_and_the_errors_of_strengths(monkeypatch: pyt
         thin.add(number, shown, pairs)
         whole.add(shown, wins_of(pairs, len(shown)))
     kept = thin.kept()
-    assert len(kept.weight) < 0.4 * thin.answers and kept.weight.max() >= 8
+    assert len(kept.weight) < 0.2 * thin.answers and kept.weight.max() >= 8
     assert RunningTally.restored(thin.saved()).kept().weight.tolist() == kept.weight.tolist()
     one, other = standings(whole), standings(thin)
     np.testing.assert_allclose(one.strength, other.strength, atol=1e-8)
@@ -89,17 +89,60 @@ def test_thinning_keeps_few_answers_and_the_errors_of_strengths(monkeypatch: pyt
 
 
 def test_the_weights_of_kept_answers_add_up_to_all() -> None:
-    """What is kept stands for what was left out, on average."""
-    tally = RunningTally(300)
+    """What is kept stands for what was left out, on average; and it does not grow with the answers."""
+    tally, sizes = RunningTally(500), []
     for number in range(60_000):
         tally.add(number, (0, 1, 2), [(0, 1, 1), (0, 2, 1), (1, 2, -1)])
+        sizes.append(len(tally._numbers))
     weight = tally.kept().weight
-    assert len(weight) < 3_000 and abs(weight.sum() / 60_000 - 1.0) < 0.15
-    assert (weight[:400] == 1.0).all() and weight[-1] == 256.0
+    assert sizes[398] == 399 and max(sizes) < 500 and (weight == 256.0).all()
+    assert abs(weight.sum() / 60_000 - 1.0) < 0.15
+
+
+def test_what_is_kept_is_what_its_rule_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule in plain words, through undo and saving: an answer's level never falls, and one in two to its power is kept."""
+    monkeypatch.setattr(running_tally, "LEAST_KEPT", 5)
+    monkeypatch.setattr(running_tally, "KEPT", 0)
+    rng, K = np.random.default_rng(3), 6
+    tally, compared, kept, told = RunningTally(K), [0] * K, {}, []
+
+    def level(arms: Any) -> int:
+        return max(0, (min(compared[arm] for arm in arms) // 5).bit_length() - 1)
+
+    def is_drawn(number: int, level: int) -> bool:
+        return running_tally.mixed(number) % 2**level == 0
+
+    for number in range(3_000):
+        if told and rng.random() < 0.2:
+            old, shown, pairs, arms = told.pop(int(rng.integers(len(told))))
+            tally.undo(old, shown, pairs)
+            kept.pop(old, None)
+            for arm in arms:
+                compared[arm] -= 1
+        else:
+            shown, pairs = an_answer(rng, K)
+            arms = sorted({shown[place] for a, b, _ in pairs for place in (a, b)})
+            if not pairs:
+                continue
+            tally.add(number, shown, pairs)
+            told.append((number, shown, pairs, arms))
+            if len(pairs) > 1 and is_drawn(number, level(arms)):
+                kept[number] = level(arms), arms
+            for arm in arms:
+                compared[arm] += 1
+            if len(pairs) > 1 and any(compared[arm] in (10, 20, 40, 80, 160, 320, 640, 1280) for arm in arms):
+                kept = {n: (max(before, level(of)), of) for n, (before, of) in kept.items()}
+                kept = {n: (now, of) for n, (now, of) in kept.items() if is_drawn(n, now)}
+        if number % 100 == 0:
+            tally = RunningTally.restored(tally.saved())
+            saved = tally.saved()
+            assert saved["numbers"].tolist() == list(kept)
+            assert saved["level"].tolist() == [level for level, _ in kept.values()]
+    assert max(level for level, _ in kept.values()) >= 5
 
 
 @pytest.mark.parametrize(
-    "name, value", [("first", 9), ("second", -1), ("placed", 5), ("sizes", -2), ("codes", 3 * (1 << 14) + 9)]
+    "name, value", [("first", 9), ("second", -1), ("placed", 5), ("sizes", -2), ("sizes", 0), ("codes", 3 * (1 << 14) + 9)]
 )
 def test_a_saved_tally_that_was_altered_is_refused(name: str, value: int) -> None:
     tally = RunningTally(4, unit="rater" if name == "codes" else "answer")

@@ -2,11 +2,11 @@
 
 **By answer**, the verdict needs counts of pairs only. The standings also need sum_c U_c U_c' over the answers c, the spread of
 their scores (``strengths``), which depends on the strengths of the moment. Answers that judge one pair give it from their counts.
-Of answers that judge several pairs, those about options that are compared often are thinned: while the least often compared
-option of an answer was compared fewer than 2 B times, the answer is kept; then one in two is kept and stands for two, from 4 B
-on one in four stands for four, and so on. Which ones is drawn by the answer's number, and so independent of what it says: the sum
-is estimated without bias, exactly for options that are compared rarely, from at least B answers for all others. At most
-2 B + B log2(n / 2 B) answers are kept for an option that n answers compared.
+Of answers that judge several pairs, those about options that are compared often are thinned. While the least often compared
+option of an answer was compared fewer than 2 B times, the answer is kept. From 2 B on, one answer in two is kept and stands for
+two, from 4 B on one in four stands for four, and so on; earlier answers are thinned alike. An answer's number decides whether it
+is kept, whatever it says: the sum is estimated without bias, exactly for options that are compared rarely, from at least B
+answers for all others (on average). So what is kept does not grow with the answers.
 
 **By rater and by case**, the first judgement of each pair counts. A judgement takes twelve bytes, for raters who have answered
 lately about two hundred.
@@ -27,7 +27,7 @@ from multiduel.inference.tally import Counts
 from multiduel.inputs import BadInput, whole
 
 Pairs = Sequence[tuple[int, int, int]]  # two positions of an answer, and 1 if the first is above, -1 below, 0 level
-LEAST_KEPT, KEPT = 200, 50_000  # B is KEPT over the number of arms, and LEAST_KEPT at least
+LEAST_KEPT, KEPT = 200, 100_000  # B is KEPT over the number of arms, and LEAST_KEPT at least
 AWAKE = 256  # raters or cases whose judgements are held ready to be changed
 ARMS = 1 << 14  # more than there may be: a pair is one number
 TABLES = {"above": "f8", "ties": "f8", "showings": "i8", "single_above": "f8", "single_ties": "f8", "met": "i8"}
@@ -143,6 +143,8 @@ class RunningTally(Counts):
             for arm in here:
                 self.met[arm, others] += sign
                 self._compared[arm] += sign
+            if sign > 0 and any([self._is_step(self._compared[arm]) for arm in here]):
+                self._thin()
             above = self.above
             for a, b, placing in pairs:
                 if placing == 0:
@@ -152,10 +154,13 @@ class RunningTally(Counts):
 
     # ---- answers that judge several pairs
 
+    def _often(self) -> int:
+        """B: how many answers stand for an option at least."""
+        return max(LEAST_KEPT, KEPT // self.n_arms)
+
     def _keep(self, number: int, arms: Sequence[int], pairs: Pairs, here: Sequence[int]) -> None:
-        often = max(LEAST_KEPT, KEPT // self.n_arms)
         least = min([self._compared[arm] for arm in here])
-        level = max(0, (least // often).bit_length() - 1)
+        level = max(0, (least // self._often()).bit_length() - 1)
         if level and mixed(number) & ((1 << level) - 1):
             return
         self._first.extend([arms[a] for a, _, _ in pairs])
@@ -164,6 +169,27 @@ class RunningTally(Counts):
         self._numbers.append(number)
         self._level.append(level)
         self._ends.append(len(self._first))
+
+    def _is_step(self, compared: int) -> bool:
+        """2 B, 4 B, 8 B ...: from there on fewer answers are kept."""
+        times, rest = divmod(compared, self._often())
+        return rest == 0 and times > 1 and times & (times - 1) == 0
+
+    def _thin(self) -> None:
+        """Keep of all answers as few as of new ones about the same options."""
+        columns = self._columns()
+        sizes = columns["sizes"]
+        if not len(sizes):
+            return
+        compared = np.array(self._compared)
+        rarest = np.minimum(compared[columns["first"]], compared[columns["second"]])
+        least = np.minimum.reduceat(rarest, np.cumsum(sizes) - sizes)
+        levels = np.frexp((least // self._often()).astype(float))[1] - 1  # as bit_length counts
+        level = np.maximum(columns["level"], levels).astype(np.int8)
+        here = mixed_all(columns["numbers"]) & ((np.uint64(1) << level.astype(np.uint64)) - np.uint64(1)) == 0
+        rows = np.repeat(here, sizes)
+        kept = {"numbers": columns["numbers"][here], "level": level[here], "sizes": sizes[here]}
+        self._fill(kept | {name: columns[name][rows] for name in ("first", "second", "placed")})
 
     def _drop(self, number: int) -> None:
         at = np.flatnonzero(np.frombuffer(self._numbers, np.int64) == number)
@@ -346,7 +372,7 @@ class RunningTally(Counts):
         good = all(table[name].shape == (K, K) for name in ("above", "ties", "single_above", "single_ties"))
         good = good and tally.showings.shape == (K,) and tally.met.ndim == 2 and len(tally.met) == K
         good = good and len(table["numbers"]) == len(table["level"]) == len(sizes)
-        good = good and len(first) == len(second) == len(table["placed"]) == sizes.sum() and not (sizes < 0).any()
+        good = good and len(first) == len(second) == len(table["placed"]) == sizes.sum() and not (sizes < 1).any()
         good = good and len(codes) == len(table["judgements"]) == lengths.sum() and not (lengths < 0).any()
         good = good and len(lengths) == len(table["units"])
         for arms in (first, second, codes // ARMS, codes % ARMS):
@@ -375,3 +401,15 @@ def mixed(number: int) -> int:
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
     return z ^ (z >> 31)
+
+
+def mixed_all(numbers: Ints) -> Any:
+    """``mixed`` of each number.
+
+    >>> [int(one) for one in mixed_all(np.array([3, 10**7]))] == [mixed(3), mixed(10**7)]
+    True
+    """
+    z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

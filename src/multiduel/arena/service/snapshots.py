@@ -25,7 +25,7 @@ from multiduel.engine.session.snapshots import pack, unpack
 from multiduel.inference import RunningTally
 from multiduel.inference.running_tally import COLUMNS, JUDGED, TABLES
 
-FORMAT = "multiduel-arena-6"
+FORMAT = "multiduel-arena-7"
 PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "verdict"),
     *("settled_at", "quiet_from", "notified", "rounds", "set_aside", "stale", "shortlist", "issued", "groups", "waits"),

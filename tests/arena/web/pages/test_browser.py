@@ -763,9 +763,8 @@ def test_no_page_is_wider_than_its_screen(house, browse, width):
 
     def check(page):
         wide = page.evaluate("document.documentElement.scrollWidth")
-        cut = page.evaluate(
-            "[...document.querySelectorAll(':not(details) > .scroll > table')].some(t => t.scrollWidth > t.parentElement.clientWidth)"
-        )
+        tables = "[...document.querySelectorAll(':not(details) > .scroll > table')]"
+        cut = page.evaluate(f"{tables}.some(table => table.scrollWidth > table.parentElement.clientWidth)")
         if wide > width or cut:
             too_wide.append((page.url, wide, cut))
 
