@@ -271,27 +271,15 @@ def with_tables(page):
 
 
 def put(page, name, lines):
-    text = "\n".join(["| " + " | ".join(line) + " |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]]])
+    head, *rows = ["| " + " | ".join(line) + " |" for line in lines]
+    text = "\n".join([head, "|---" * len(lines[0]) + "|", *rows])
     pattern = rf"(<!-- table: {name} -->\n).*?(<!-- /table -->)"
     return re.sub(pattern, lambda found: f"{found[1]}{text}\n{found[2]}", page, flags=re.DOTALL)
 
 
 def regret_table(rows):
     """One line per instance and slate size: ours, IndSelfSparring, and the best of the others by its mean."""
-    lines = [
-        [
-            "instance",
-            "m",
-            "runs",
-            "DueDuel: mean",
-            "max",
-            "wrong",
-            "IndSelfSparring: mean",
-            "max",
-            "wrong",
-            "best other",
-        ]
-    ]
+    lines = [["instance", "m", "runs", "DueDuel", "IndSelfSparring", "wrong", "best other"]]
     cells = collections.defaultdict(dict)
     for row in rows:
         cells[row["set"], row["slate_size"]][row["policy"]] = row
@@ -301,12 +289,13 @@ def regret_table(rows):
         last = ours["checkpoints"][-1]
         title = name + ("" if last == 10**6 else f", T = {last:,}")
         best = f"{other['policy']} {other['means'][-1]:,.0f}"
-        lines.append([title, str(slate_size), f"{ours['runs']:,}", *_ending(ours), *_ending(rival), best])
+        wrong = f"{ours['wrong']}, {rival['wrong']}"
+        lines.append([title, str(slate_size), f"{ours['runs']:,}", _ending(ours), _ending(rival), wrong, best])
     return lines
 
 
 def _ending(row):
-    return [f"{row['means'][-1]:,.0f} \u00b1 {row['half_interval']:,.0f}", f"{row['max']:,.0f}", str(row["wrong"])]
+    return f"{row['means'][-1]:,.0f} \u00b1{row['half_interval']:,.0f} ({row['max']:,.0f})"
 
 
 def stretch_table(rows):
