@@ -58,7 +58,7 @@ def tables() -> str:
             f"| {c['statement']} | {c['verdict']} | {c['panels']} of {wanted[c['statement']]} | {c['runs']} | {c['why']} |"
             for c in claims
         ]
-        lines += ["", paper.source, "", *(f"- Not here: {each}" for each in paper.missing), ""]
+        lines += ["", paper.source, "", "Not here:", "", *(f"- {each}" for each in paper.missing), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
