@@ -30,7 +30,7 @@ import multiduel as md
 import multiduel.theory
 
 HERE = pathlib.Path(__file__).parent
-RESULTS, STRETCH, PAGE = HERE / "due_duel.json", HERE / "due_duel_stretch.json", HERE.parent / "docs" / "due-duel.md"
+RESULTS, PAGE = HERE / "due_duel.json", HERE.parent / "docs" / "due-duel.md"
 SEED = 2026
 MULTI = ("due-duel", "ind-self-sparring", "multi-rucb", "mdb")
 TWO = ("due-duel", "ind-self-sparring", "dts", "merge-dts", "rmed1")
@@ -263,7 +263,6 @@ def with_tables(page):
         "bounds": bounds_table(rows),
         "regret": regret_table(of("eight", "few", "large")),
         "outside": regret_table(of("outside", "delayed", "clicks")),
-        "stretch": stretch_table(json.loads(STRETCH.read_text())["rows"]),
     }
     for name, lines in tables.items():
         page = put(page, name, lines)
@@ -296,22 +295,6 @@ def regret_table(rows):
 
 def _ending(row):
     return f"{row['means'][-1]:,.0f} \u00b1{row['half_interval']:,.0f} ({row['max']:,.0f})"
-
-
-def stretch_table(rows):
-    """One line per kind of instances and slate size: what the stretch did to the cells there."""
-    lines = [["instances", "m", "mean", "lower in", "worst hundredth", "wrong, with and without"]]
-    cells = collections.defaultdict(list)
-    for row in rows:
-        source = "suite v1" if row["set"].startswith("suite v1") else f"{row['runs']:,} runs a cell"
-        cells[source, row["slate_size"]].append(row)
-    for (source, slate_size), of in sorted(cells.items()):
-        means = math.exp(np.mean([math.log(row["with"]["means"][-1] / row["without"]["means"][-1]) for row in of]))
-        worst = math.exp(np.mean([math.log(row["with"]["worst_hundredth"] / row["without"]["worst_hundredth"]) for row in of]))
-        wrong = " and ".join(str(sum(row[which]["wrong"] for row in of)) for which in ("with", "without"))
-        lower = f"{sum(row['difference'] < 0.0 for row in of)} of {len(of)}"
-        lines.append([source, str(slate_size), f"{means:.2f}", lower, f"{worst:.2f}", wrong])
-    return lines
 
 
 def bounds_table(rows):
