@@ -30,7 +30,7 @@ import multiduel as md
 import multiduel.theory
 
 HERE = pathlib.Path(__file__).parent
-RESULTS, STRETCH, PAGE = HERE / "due_duel.json", HERE / "due_duel_stretch.json", HERE.parent / "docs" / "due-duel.md"
+RESULTS, PAGE = HERE / "due_duel.json", HERE.parent / "docs" / "due-duel.md"
 SEED = 2026
 MULTI = ("due-duel", "ind-self-sparring", "multi-rucb", "mdb")
 TWO = ("due-duel", "ind-self-sparring", "dts", "merge-dts", "rmed1")
@@ -263,7 +263,6 @@ def with_tables(page):
         "bounds": bounds_table(rows),
         "regret": regret_table(of("eight", "few", "large")),
         "outside": regret_table(of("outside", "delayed", "clicks")),
-        "stretch": stretch_table(json.loads(STRETCH.read_text())["rows"]),
     }
     for name, lines in tables.items():
         page = put(page, name, lines)
@@ -271,27 +270,15 @@ def with_tables(page):
 
 
 def put(page, name, lines):
-    text = "\n".join(["| " + " | ".join(line) + " |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]]])
+    head, *rows = ["| " + " | ".join(line) + " |" for line in lines]
+    text = "\n".join([head, "|---" * len(lines[0]) + "|", *rows])
     pattern = rf"(<!-- table: {name} -->\n).*?(<!-- /table -->)"
     return re.sub(pattern, lambda found: f"{found[1]}{text}\n{found[2]}", page, flags=re.DOTALL)
 
 
 def regret_table(rows):
     """One line per instance and slate size: ours, IndSelfSparring, and the best of the others by its mean."""
-    lines = [
-        [
-            "instance",
-            "m",
-            "runs",
-            "DueDuel: mean",
-            "max",
-            "wrong",
-            "IndSelfSparring: mean",
-            "max",
-            "wrong",
-            "best other",
-        ]
-    ]
+    lines = [["instance", "m", "runs", "DueDuel", "IndSelfSparring", "wrong", "best other"]]
     cells = collections.defaultdict(dict)
     for row in rows:
         cells[row["set"], row["slate_size"]][row["policy"]] = row
@@ -301,28 +288,13 @@ def regret_table(rows):
         last = ours["checkpoints"][-1]
         title = name + ("" if last == 10**6 else f", T = {last:,}")
         best = f"{other['policy']} {other['means'][-1]:,.0f}"
-        lines.append([title, str(slate_size), f"{ours['runs']:,}", *_ending(ours), *_ending(rival), best])
+        wrong = f"{ours['wrong']}, {rival['wrong']}"
+        lines.append([title, str(slate_size), f"{ours['runs']:,}", _ending(ours), _ending(rival), wrong, best])
     return lines
 
 
 def _ending(row):
-    return [f"{row['means'][-1]:,.0f} \u00b1 {row['half_interval']:,.0f}", f"{row['max']:,.0f}", str(row["wrong"])]
-
-
-def stretch_table(rows):
-    """One line per kind of instances and slate size: what the stretch did to the cells there."""
-    lines = [["instances", "m", "mean", "lower in", "worst hundredth", "wrong, with and without"]]
-    cells = collections.defaultdict(list)
-    for row in rows:
-        source = "suite v1" if row["set"].startswith("suite v1") else f"{row['runs']:,} runs a cell"
-        cells[source, row["slate_size"]].append(row)
-    for (source, slate_size), of in sorted(cells.items()):
-        means = math.exp(np.mean([math.log(row["with"]["means"][-1] / row["without"]["means"][-1]) for row in of]))
-        worst = math.exp(np.mean([math.log(row["with"]["worst_hundredth"] / row["without"]["worst_hundredth"]) for row in of]))
-        wrong = " and ".join(str(sum(row[which]["wrong"] for row in of)) for which in ("with", "without"))
-        lower = f"{sum(row['difference'] < 0.0 for row in of)} of {len(of)}"
-        lines.append([source, str(slate_size), f"{means:.2f}", lower, f"{worst:.2f}", wrong])
-    return lines
+    return f"{row['means'][-1]:,.0f} \u00b1{row['half_interval']:,.0f} ({row['max']:,.0f})"
 
 
 def bounds_table(rows):

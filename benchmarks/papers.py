@@ -51,14 +51,13 @@ def tables() -> str:
     lines.append("")
     for name, claims in known.items():
         paper = load(name)
-        lines += [f"## {name}", "", f"{paper.title}.", ""]
-        lines += ["| claim | outcome | panels | runs | what was measured |", "|---|---|---|--:|---|"]
         wanted = {each.statement: len(each.panels) for each in paper.claims}
-        lines += [
-            f"| {c['statement']} | {c['verdict']} | {c['panels']} of {wanted[c['statement']]} | {c['runs']} | {c['why']} |"
-            for c in claims
-        ]
-        lines += ["", paper.source, "", *(f"- Not here: {each}" for each in paper.missing), ""]
+        part = next((c for c in claims if c["panels"] < wanted[c["statement"]]), None)
+        played = f"{part['panels']} of {wanted[part['statement']]} panels was" if part else "all panels were"
+        lines += [f"## {name}", "", f"{paper.title}. Here {played} played, with {min(c['runs'] for c in claims)} runs.", ""]
+        lines += ["| claim | outcome | what was measured |", "|---|---|---|"]
+        lines += [f"| {c['statement']} | {c['verdict']} | {c['why']} |" for c in claims]
+        lines += ["", paper.source, "", "Not here:", "", *(f"- {each}" for each in paper.missing), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
