@@ -96,8 +96,8 @@ def ties(rows):
                 better += z > 3.0
                 worse += [f"{row['policy']} under `{row['method']}`"] if z < -3.0 else []
         against = f"worse for {', '.join(worse)}" if worse else "worse in none"
-        told.append(f"with m = {m} dropping ties is better in {better} of {cells} cells, {against}")
-    return f"By more than three standard errors: {'; '.join(told)}."
+        told.append(f"better in {better} of {cells} cells with m = {m}, {against}")
+    return f"{'; '.join(told)}."
 
 
 def one(rows, **what):
@@ -151,5 +151,5 @@ def log(rows):
     size = f"{log['pages']:,} pages ({log['megabytes']:,.0f} MB, four rankers, 200,000 users)"
     return (
         f"`analyse` takes {took('analyse')} for a log of {size}; with `--state`, {took('again')} for {more:,} pages more. "
-        f"`replay` takes {took('replay')}. CPU seconds on a busy machine, and memory beyond that for a short log."
+        f"`replay` takes {took('replay')}. CPU seconds on a busy machine; memory beyond that for a short log."
     )
