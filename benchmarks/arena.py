@@ -696,7 +696,8 @@ def raters_words(rows):
     words = [
         "**Votes to a verdict.** 1,000 simulated raters compared the 59 models of llmfao, 4 at a time. The verdict took",
         f"{', '.join(f'{end:,}' for end in ends)} votes in {len(rows)} runs,",
-        f"median {statistics.median(ends):,.0f}; [without a server](verdicts.md) the median is {without_a_server():,.0f}.",
+        f"median {statistics.median(ends):,.0f};",
+        f"[without a server](verdicts-numbers.md#answers-to-a-verdict) the median is {without_a_server():,.0f}.",
         f"{sum(row['right'] for row in rows)} of {len(rows)} verdicts named the right model.",
     ]
     if ratios:

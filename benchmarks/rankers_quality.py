@@ -1,7 +1,7 @@
 """How fair and how sensitive every method is, what ties cost policies, regret of defaults old and new, and signs that flip.
 
-    PYTHONPATH=src:. python benchmarks/rankers_quality.py measure FOLDER   # with mq2008.svm.gz and mslr_web_fold1_sample.svm.gz
-    PYTHONPATH=src python benchmarks/rankers_quality.py page    # docs/rankers-numbers.md from rankers.json
+    python benchmarks/rankers_quality.py measure FOLDER   # with mq2008.svm.gz and mslr_web_fold1_sample.svm.gz
+    python benchmarks/rankers_quality.py page    # docs/rankers-numbers.md from rankers.json
 
 One thread. What was measured is kept in rankers.json; remove it to measure it again. ``measure FOLDER fairness:greedy``
 measures one method of a part, ``sensitivity:greedy@text`` one method on one of its collections, ``play:mdb`` one policy,
@@ -28,6 +28,7 @@ from multiduel.rankers.multileaving import TWO_ONLY
 from multiduel.rankers.replay import replay
 from multiduel.rankers.report import words
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import ranker_statements
 import text_collection

@@ -630,8 +630,11 @@ def estimate(known: Known, error: float) -> Estimate:
         squares = N.sum(axis=1) * (known.seats - 1.0)  # no answer compared an option more often
     else:
         M, seen = cluster_sums(known.rows, theta)
-        if known.single is not None:
-            M += duel_sums(*known.single, theta)
+        if known.single is not None and known.shown is not None:
+            wins, level = known.single
+            several = known.shown - (wins + wins.T + level).sum(axis=1)  # answers for which those that are kept must stand
+            scale = np.sqrt(np.divide(several, seen.shown, out=np.ones_like(several), where=seen.shown > 0.0))
+            M = M * scale[:, None] * scale[None, :] + duel_sums(wins, level, theta)
         shown, most = seen.shown if known.shown is None else known.shown, seen.most if known.most is None else known.most
         # an answer that names the best compares it with all others, and each of these once: how often depends on the outcome
         squares = N.sum(axis=1) * most if known.by == "answer" else seen.squares

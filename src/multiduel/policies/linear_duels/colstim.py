@@ -6,7 +6,7 @@ Assumes    P(i beats j) = s(<x_i - x_j, theta>), s logistic; the features x_i ma
 Symbols    K arms, d features, u_i = <x_i, theta>, V = lambda I + sum z z' over the contrasts z of duels, |z| = sqrt(z' V^-1 z),
            c_1 the width of the second choice, C the largest noise, p the chance that every arm has noise of its own.
 Deviates   theta by one online step a duel in place of the maximum-likelihood estimate over all answers (estimator=exact has
-           it, over the last duels): 1% to 10% more regret where that was measured (docs/contexts.md); t in place of T in c_1, C
+           it, over the last duels): 2% to 10% more regret where that was measured (docs/contexts.md); t in place of T in c_1, C
            and p; a ridge lambda in place of tau random pairs at the start.
            |x_i| in step 3 changes if all rows of a round are shifted: centre rows that have a common part. Scores that are
            equal but for rounding (1e-10) count as ties.
