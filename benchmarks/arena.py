@@ -191,7 +191,8 @@ async def stream(wires, keys, arenas, votes):
         wire, key, arena = wires[k], keys[k], arenas[k]
         ticket = json.loads(await wire.call("POST", f"/arenas/{arena}/tickets", key, {}))
         for _ in left:
-            order = rng.sample(range(ticket["positions"]), ticket["positions"])
+            n = ticket.get("positions") or ticket["places"]  # as the version before called them
+            order = rng.sample(range(n), n)
             start = time.perf_counter()
             came = await wire.call("PUT", f"/tickets/{ticket['ticket']}/vote?next=1", key, {"rank": [[p] for p in order]})
             waits.append(time.perf_counter() - start)
@@ -239,8 +240,9 @@ def long():
             tickets[k % raters] = receipt.next
         events = service.info(arena).events
         service.close()
-        with_snapshot, without = started(db, arena), started(db, arena, drop=True)
+        with_snapshot = started(db, arena)
         used = json.loads(subprocess.check_output([sys.executable, __file__, "uses", db, arena]))
+        without = started(db, arena, drop=True)
         row = {
             "K": K,
             "votes": votes + 600,

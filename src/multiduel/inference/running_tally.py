@@ -4,9 +4,10 @@
 their scores (``strengths``), which depends on the strengths of the moment. Answers that judge one pair give it from their counts.
 Of answers that judge several pairs, those about options that are compared often are thinned. While the least often compared
 option of an answer was compared fewer than 2 B times, the answer is kept. From 2 B on, one answer in two is kept and stands for
-two, from 4 B on one in four stands for four, and so on; earlier answers are thinned alike. An answer's number decides whether it
-is kept, whatever it says: the sum is estimated without bias, exactly for options that are compared rarely, from at least B
-answers for all others (on average). So what is kept does not grow with the answers.
+two, from 4 B on one in four stands for four, and so on; earlier answers are thinned alike once twice as many are kept as were
+left the last time. An answer's number decides whether it is kept, whatever it says: the sum is estimated without bias, exactly
+for options that are compared rarely, from at least B answers for all others (on average). So what is kept does not grow with the
+answers.
 
 **By rater and by case**, the first judgement of each pair counts. A judgement takes twelve bytes, for raters who have answered
 lately about two hundred.
@@ -27,7 +28,7 @@ from multiduel.inference.tally import Counts
 from multiduel.inputs import BadInput, whole
 
 Pairs = Sequence[tuple[int, int, int]]  # two positions of an answer, and 1 if the first is above, -1 below, 0 level
-LEAST_KEPT, KEPT = 200, 100_000  # B is KEPT over the number of arms, and LEAST_KEPT at least
+LEAST_KEPT, KEPT = 200, 50_000  # B is KEPT over the number of arms, and LEAST_KEPT at least
 AWAKE = 256  # raters or cases whose judgements are held ready to be changed
 ARMS = 1 << 14  # more than there may be: a pair is one number
 TABLES = {"above": "f8", "ties": "f8", "showings": "i8", "single_above": "f8", "single_ties": "f8", "met": "i8"}
@@ -74,6 +75,7 @@ class RunningTally(Counts):
         self._compared = [0] * n_arms  # answers that compared each arm
         self.judging = 0  # answers that judge a pair at least
         self._empty()
+        self._limit = KEPT  # answers that are kept before earlier ones are thinned
         self._awake: OrderedDict[str, dict[int, tuple[int, ...]]] = OrderedDict()  # unit -> pair -> judgements, in order
         self._asleep: dict[str, tuple[Any, Any]] = {}  # unit -> its pairs and judgements
 
@@ -143,7 +145,7 @@ class RunningTally(Counts):
             for arm in here:
                 self.met[arm, others] += sign
                 self._compared[arm] += sign
-            if sign > 0 and any([self._is_step(self._compared[arm]) for arm in here]):
+            if len(self._numbers) - self._gone > self._limit:
                 self._thin()
             above = self.above
             for a, b, placing in pairs:
@@ -170,17 +172,10 @@ class RunningTally(Counts):
         self._level.append(level)
         self._ends.append(len(self._first))
 
-    def _is_step(self, compared: int) -> bool:
-        """2 B, 4 B, 8 B ...: from there on fewer answers are kept."""
-        times, rest = divmod(compared, self._often())
-        return rest == 0 and times > 1 and times & (times - 1) == 0
-
     def _thin(self) -> None:
         """Keep of all answers as few as of new ones about the same options."""
         columns = self._columns()
         sizes = columns["sizes"]
-        if not len(sizes):
-            return
         compared = np.array(self._compared)
         rarest = np.minimum(compared[columns["first"]], compared[columns["second"]])
         least = np.minimum.reduceat(rarest, np.cumsum(sizes) - sizes)
@@ -190,6 +185,7 @@ class RunningTally(Counts):
         rows = np.repeat(here, sizes)
         kept = {"numbers": columns["numbers"][here], "level": level[here], "sizes": sizes[here]}
         self._fill(kept | {name: columns[name][rows] for name in ("first", "second", "placed")})
+        self._limit = max(KEPT, 2 * len(self._numbers))
 
     def _drop(self, number: int) -> None:
         at = np.flatnonzero(np.frombuffer(self._numbers, np.int64) == number)
@@ -350,7 +346,7 @@ class RunningTally(Counts):
 
     def saved(self) -> dict[str, Any]:
         """Save the tally as arrays and numbers, for ``restored``."""
-        plain = {"unit": self.unit, "answers": self.answers, "judging": self.judging}
+        plain = {"unit": self.unit, "answers": self.answers, "judging": self.judging, "limit": self._limit}
         return plain | {name: getattr(self, name) for name in TABLES} | self._columns() | self._judged_columns()
 
     @classmethod
@@ -364,7 +360,7 @@ class RunningTally(Counts):
         """
         K = len(table["above"])
         tally = cls(K, unit=table["unit"])
-        tally.answers, tally.judging = int(table["answers"]), int(table["judging"])
+        tally.answers, tally.judging, tally._limit = (int(table[name]) for name in ("answers", "judging", "limit"))
         for name in TABLES:
             setattr(tally, name, table[name])
         first, second, sizes = table["first"], table["second"], table["sizes"]
