@@ -572,7 +572,8 @@ def capacity_words(store):
                     for one in rows[-1:]
                 ),
                 "A billion votes are on paper only.",
-                f"The machine is slow: it adds ten million numbers in a Python loop in {store['loop_seconds']:.1f} s.",
+                f"The machine has two cores, and adds ten million numbers in a Python loop in {store['loop_seconds']:.1f} s;",
+                "with ten million votes, other work kept the second core busy, which made CPU times longer.",
                 *thinned_words(),
             ),
             *worker_words(store.get("workers", [])),
@@ -603,7 +604,7 @@ def thinned_words():
     slates = " and ".join(sorted({f"`{row['slates']}`, strengths {row['strengths']}" for row in rows}))
     return [
         "The standings are computed from a sample of the answers.",
-        f"With {told['kept']} to {2 * told['kept']} of them for an option (here one in {most:.1f} in all),",
+        f"With {told['kept']} of them or more for an option (here one in {most:.1f} in all),",
         f"an interval missed at any of {told['looks']} looks in at most {missed:.1%} of {experiments}",
         f"simulated arenas, with all answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
         f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by {slates}).",
