@@ -159,8 +159,11 @@ async def shared_load(db, processes, arenas, boards, code):
     server = Server(db, workers=processes, code=code)
     try:
         owners = [server.owner(some_options(20), slate_size=4, go_on=True, seed=k + 1) for k in range(arenas)]
-        raters = [(owners[k % arenas], str(owners[k % arenas].admit(f"rater {k}").key)) for k in range(RATERS)]
-        wires = [await Wire(server.port).open() for _ in raters]
+        wires, raters = [await Wire(server.port).open() for _ in range(RATERS)], []
+        for k, wire in enumerate(wires):  # not by the client of this version: the server may be another
+            owner = owners[k % arenas]
+            made = await wire.call("POST", f"/arenas/{owner.arena}/raters", str(owner.key), {"label": f"rater {k}"})
+            raters.append((owner, json.loads(made)["key"]))
         watching = [await Wire(server.port).open() for _ in range(boards)]
         for wire in watching:
             await wire.watch(f"/own/{owners[0].arena}/board/changes", f"multiduel-owner={owners[0].key}")
@@ -601,13 +604,13 @@ def thinned_words():
     rows = told["settings"]
     experiments, most = rows[0]["experiments"], max(1.0 / row["kept"] for row in rows)
     missed, whole = (max(row[name] for row in rows) for name in ("missed", "missed_whole"))
-    slates = " and ".join(sorted({f"`{row['slates']}`, strengths {row['strengths']}" for row in rows}))
+    slates, strengths = (" or ".join(sorted({str(row[name]) for row in rows})) for name in ("slates", "strengths"))
     return [
         "The standings are computed from a sample of the answers.",
         f"With {told['kept']} of them or more for an option (here one in {most:.1f} in all),",
         f"an interval missed at any of {told['looks']} looks in at most {missed:.1%} of {experiments}",
         f"simulated arenas, with all answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
-        f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by {slates}).",
+        f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by {slates}, strengths {strengths}).",
     ]
 
 
@@ -622,7 +625,7 @@ def worker_words(rows):
         paragraph(
             f"{RATERS} raters without a pause, spread over one arena or eight (K = 20, m = 4); server,",
             "database and raters share two",
-            f"cores with other work (load average {min(row['load_average'] for row in rows):.0f} to",
+            f"cores (load average {min(row['load_average'] for row in rows):.0f} to",
             f"{max(row['load_average'] for row in rows):.0f}), so plan with CPU times. One run each"
             + (", in turns with the version before." if "before" in codes else "."),
         ),
