@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import os
 import random
 import resource
@@ -350,7 +351,7 @@ def large_import(db, votes):
         start = time.process_time()
         assert service.do(ImportVotes(row["arena"], lines)).accepted  # lines that came before count once
         row["import_cpu_seconds"] += time.process_time() - start
-        row |= {"votes": last, "import_peak_bytes": max(row["import_peak_bytes"], peak())}
+        row |= {"votes": last, "import_peak_bytes": max(row["import_peak_bytes"], peak()), "load_average": os.getloadavg()[0]}
         noted.write_text(json.dumps(row))
     service.close()
     return row | {"disk_bytes": os.path.getsize(db)}
@@ -553,7 +554,8 @@ def capacity_words(store):
                 f"{1e3 * known['board_cpu_seconds']:.0f} ms",
             ]
         lines.append(f"| {' | '.join([*cells, duration(verify * votes), duration(fold * votes)])} |")
-    done = ", ".join(f"{one['votes']:,}" for one in rows)
+    done = " and ".join(f"{one['votes']:,}" for one in rows)
+    busy = [f"{one['votes']:,}" for one in rows if one.get("load_average", math.inf) > 1.5]  # unknown: busy
     return "\n".join(
         [
             paragraph(
@@ -575,8 +577,8 @@ def capacity_words(store):
                     for one in rows[-1:]
                 ),
                 "A billion votes are on paper only.",
-                f"The machine has two cores, and adds ten million numbers in a Python loop in {store['loop_seconds']:.1f} s;",
-                "with ten million votes, other work kept the second core busy, which made CPU times longer.",
+                f"The machine has two cores, and adds ten million numbers in a Python loop in {store['loop_seconds']:.1f} s.",
+                f"Other work ran beside the import of {' and '.join(busy)} votes, which made CPU times longer." if busy else "",
                 *thinned_words(),
             ),
             *worker_words(store.get("workers", [])),

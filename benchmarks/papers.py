@@ -53,7 +53,9 @@ def tables() -> str:
         paper = load(name)
         wanted = {each.statement: len(each.panels) for each in paper.claims}
         part = next((c for c in claims if c["panels"] < wanted[c["statement"]]), None)
-        played = f"{part['panels']} of {wanted[part['statement']]} panels was" if part else "all panels were"
+        played = "all panels were"
+        if part is not None:
+            played = f"{part['panels']} of {wanted[part['statement']]} panels {'was' if part['panels'] == 1 else 'were'}"
         lines += [f"## {name}", "", f"{paper.title}. Here {played} played, with {min(c['runs'] for c in claims)} runs.", ""]
         lines += ["| claim | outcome | what was measured |", "|---|---|---|"]
         lines += [f"| {c['statement']} | {c['verdict']} | {c['why']} |" for c in claims]

@@ -365,7 +365,7 @@ class RunningTally(Counts):
             setattr(tally, name, table[name])
         first, second, sizes = table["first"], table["second"], table["sizes"]
         codes, lengths = table["codes"], table["lengths"]
-        good = all(table[name].shape == (K, K) for name in ("above", "ties", "single_above", "single_ties"))
+        good = tally._limit >= 0 and all(table[name].shape == (K, K) for name in ("above", "ties", "single_above", "single_ties"))
         good = good and tally.showings.shape == (K,) and tally.met.ndim == 2 and len(tally.met) == K
         good = good and len(table["numbers"]) == len(table["level"]) == len(sizes)
         good = good and len(first) == len(second) == len(table["placed"]) == sizes.sum() and not (sizes < 1).any()

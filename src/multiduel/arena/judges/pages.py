@@ -10,6 +10,7 @@ from multiduel.arena.judges.worth import JudgeWorth, Worth
 from multiduel.arena.service.board import Board
 from multiduel.arena.service.service import Service
 from multiduel.display.documents import Block, Callout, Fold, Heading, Text, page
+from multiduel.display.standings_tables import rank, share, signed, span
 from multiduel.display.tables import Table
 
 MOST_SHOWN = 300  # characters of an answer that could not be read
@@ -61,13 +62,11 @@ def judge_page(service: Service, arena: str, worth: Worth, price: Price | None =
 
 
 def _standings(service: Service, arena: str, board: Board) -> Table:
-    found = judge_standings(service, arena)
     rows = []
-    for line in found.lines:
-        rank = f"{line.rank_from}" if line.rank_from == line.rank_to else f"{line.rank_from} to {line.rank_to}"
-        ends = "too early" if line.too_early else f"{line.low:+z.2f} to {line.high:+z.2f}"
-        won = "–" if math.isnan(line.won) else f"{100 * line.won:.0f} %"
-        rows.append([line.name, rank, f"{line.strength:+z.2f}", ends, won, f"{line.comparisons:,.0f}"])
+    for line in judge_standings(service, arena).lines:
+        ends = span(math.nan if line.too_early else line.low, line.high)
+        cells = [rank(line.rank_from, line.rank_to), signed(line.strength), ends, share(line.won)]
+        rows.append([line.name, *cells, f"{line.comparisons:,.0f}"])
     sure = f"{100 * (1 - board.alpha):.4g} %"
     return Table(("option", "rank", "strength", f"interval ({sure})", "won", "comparisons"), rows, (2, 3, 4, 5))
 
