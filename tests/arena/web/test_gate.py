@@ -255,6 +255,40 @@ def test_a_large_body_may_take_its_time_at_a_fair_rate(each, whole):
     assert (left == 0) is whole and slow.all == 0
 
 
+def test_bodies_that_time_out_at_once_keep_nobody_out():
+    """However long the application takes to notice that the bodies of many requests did not come."""
+    limits = Limits(body_seconds=0.05, quick_body=0.02, waiting=3)
+    inside, slow = Shares(3, each=3), Shares(10, each=10)
+
+    async def silent():
+        await asyncio.sleep(60.0)
+
+    async def quick():
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def noticed(body):
+        inside.add("a")
+        await body()
+        await asyncio.sleep(0.2)  # the application: a handler in a thread, say
+        body.close()
+        inside.give_back("a")
+
+    async def play():
+        late = [Body(silent, "a", 100, limits, inside=inside, slow=slow) for _ in range(20)]
+        waiting = [asyncio.create_task(noticed(body)) for body in late]
+        await asyncio.sleep(0.15)  # all have timed out, none has been answered
+        assert all(body.refusal == (408, "The rest of the request did not come.") for body in late)
+        assert inside.take("a"), "a rater who comes now finds a place"
+        honest = Body(quick, "a", 100, limits, inside=inside, slow=slow)
+        assert (await honest())["body"] == b"{}" and honest.refusal is None
+        honest.close()
+        inside.give_back("a")
+        await asyncio.gather(*waiting)
+        assert inside.all == slow.all == 0
+
+    asyncio.run(play())
+
+
 def test_rates_by_key_and_address(strict, monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(gates.time, "monotonic", lambda: now)
