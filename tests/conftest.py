@@ -86,6 +86,7 @@ SLOW = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is slow, and group tests for several workers (-n).
 
