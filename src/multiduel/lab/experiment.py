@@ -54,17 +54,18 @@ KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 class Contender:
     """A policy with its parameters, as one line of the figure."""
 
-    policy: str  # its name; or where it is ("path/to/file.py:SPEC"), which then stands in ``source``
-    id: str = ""  # what results are filed under: the policy's name if not given
-    label: str = ""  # what is shown: the id if not given
-    params: dict[str, Any] = field(default_factory=dict)
+    # docs/reference/experiment.md shows these comments, up to "source".
+    policy: str  # a name from 'multiduel policies', or your own: my_policy.py:SPEC (beside the file) or my_module:SPEC
+    id: str = ""  # name of its results; the policy's name if not given. Two contenders with one policy need two ids
+    label: str = ""  # name in figures and tables; the id if not given
+    params: dict[str, Any] = field(default_factory=dict)  # the policy's parameters: see 'multiduel policies NAME'
     slate_size: int | None = None  # the experiment's if not given; two-dueling policies compare two
     runs: int | None = None  # the experiment's if not given
-    rival: bool = False  # drawn as a dashed line
+    rival: bool = False  # whether its line is dashed
     features: tuple[tuple[float, ...], ...] | None = None  # a row per arm, for policies that take features
-    source: str = ""  # where a policy that is not multiduel's was found
-    anytime: bool | None = None  # as its card says
-    cite: str = ""  # what a policy that is not multiduel's cites, so that results know it without its code
+    source: str = ""  # where a plug-in policy was found
+    anytime: bool | None = None  # as the policy description says
+    cite: str = ""  # what a plug-in policy cites, so that results know it without its code
 
     def __post_init__(self) -> None:
         if self.anytime is None:
@@ -89,22 +90,23 @@ class Contender:
 class Experiment:
     """One problem, several contenders, and how they are measured."""
 
-    name: str  # what it is known by, and its folder of results
-    title: str = ""  # over the figure
-    short: str = ""  # in sentences and tables: the title if not given
-    problem: dict[str, Any]
-    contenders: tuple[Contender, ...]
-    slate_size: int = 2
-    horizon: int
-    runs: int = 50
-    seed: int = 0
-    checkpoints: int | tuple[int, ...] = 50  # so many, spaced as ``spacing`` says; or the rounds themselves
-    spacing: str = "log"  # evenly on a logarithmic axis; "both": half of them so, half evenly on a linear one
-    horizons: int | tuple[int, ...] | None = None  # the checkpoints of policies that are told each as their end; None: the same
-    regret: str = "average"
-    benchmark: str = "condorcet"
-    reset_horizon: bool = True  # policies that must know the horizon play one run per checkpoint, told it ends there
-    delay: int | str = 0  # rounds that each answer is late; or "geometric:MEAN"
+    # docs/reference/experiment.md shows these comments.
+    name: str  # name of the experiment and of its folder of results; the file's name if not given
+    title: str = ""  # shown over the figure
+    short: str = ""  # shorter title for tables; the title if not given
+    problem: dict[str, Any]  # the table [problem]
+    contenders: tuple[Contender, ...]  # the tables [[contenders]]
+    slate_size: int = 2  # largest number of arms in a slate; two-dueling policies compare two
+    horizon: int  # number of rounds T
+    runs: int = 50  # number of independent runs
+    seed: int = 0  # the same seed gives the same numbers; all contenders meet the same random numbers
+    checkpoints: int | tuple[int, ...] = 50  # number or list of rounds at which regret is recorded
+    spacing: str = "log"  # checkpoints evenly spaced on a logarithmic axis; "both": half of them so, half on a linear axis
+    horizons: int | tuple[int, ...] | None = None  # number or list of horizons, with reset_horizon; as checkpoints if not given
+    regret: str = "average"  # kind of regret that is shown: average, strong, weak or slots; all four are stored
+    benchmark: str = "condorcet"  # winner that regret is measured against: condorcet, copeland, borda or utility
+    reset_horizon: bool = True  # a policy that must know the horizon plays a run for each checkpoint, which is its horizon
+    delay: int | str = 0  # rounds that each answer is late, or "geometric:MEAN"
 
     def __post_init__(self) -> None:
         ids = [contender.id for contender in self.contenders]
