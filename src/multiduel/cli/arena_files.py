@@ -128,7 +128,7 @@ def backup(
 
 @app.command()
 def report(
-    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="HTML file to write.")],
+    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="Write the report as a web page.")],
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:

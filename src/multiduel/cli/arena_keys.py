@@ -41,7 +41,7 @@ class Held(NamedTuple):
 
 @app.command(hidden=True)  # its name in 0.1
 def key(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """Make a key: the name of "keys new" in 0.1, kept for scripts."""
+    """Make a key, as "keys new" does. This name of 0.1 is kept for scripts."""
     new(named, db, label, create_db)
 
 
