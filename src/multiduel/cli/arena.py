@@ -33,7 +33,7 @@ Plugins = Annotated[
 
 @app.callback()
 def arena() -> None:
-    """Find the best of several options by asking people: create an arena, collect votes, read the verdict."""
+    """Find the best of several options by asking people. Create an arena, collect votes, read the verdict."""
 
 
 @contextmanager
@@ -340,7 +340,7 @@ def retire(
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Retire an option permanently, in an arena that was created with --room."""
+    """Retire an option permanently. The arena must have been created with --room."""
     from multiduel.arena.domain.commands import RetireOption
 
     with service_of(existing(db)) as service:
@@ -409,7 +409,7 @@ def raters(
     reason: Annotated[str, typer.Option(help="Reason for the exclusion, kept in the journal.")] = "",
     kind: Annotated[str, typer.Option(help="Kind of the added raters: person, or judge for a program.")] = "person",
 ) -> None:
-    """List raters with their votes, agreement and speed; add raters, or exclude their votes."""
+    """List raters with their votes, agreement and speed. Add raters, or exclude their votes."""
     from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release
     from multiduel.arena.web.access import Access
 

@@ -55,7 +55,7 @@ def bench(
         int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")
     ] = None,
 ) -> None:
-    """Play your policy on the benchmark suite, and set it beside all others. Without a policy: show the leaderboard.
+    """Compare your policy with all others on the benchmark suite. Without a policy, show the leaderboard.
 
     You may stop the command; the same command continues. To submit a policy to the leaderboard, send its file of results.
     """

@@ -70,7 +70,7 @@ Concurrency = Annotated[int, typer.Option(help="Number of calls at the same time
 
 @app.callback()
 def judge() -> None:
-    """Let models or programs find the best option: 'multiduel judge OPTIONS --judge JUDGE'."""
+    """Let models or programs find the best option. 'multiduel judge OPTIONS --judge JUDGE' is short for 'judge run'."""
 
 
 @contextmanager
@@ -196,7 +196,7 @@ def report(
     price: PriceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Show the verdict, and each judge's position effect, consistency, agreement and cost."""
+    """Show the verdict, and how reliable each judge is. The report has position effect, consistency, agreement and cost."""
     from multiduel.arena.files.exports import finite
     from multiduel.arena.judges.judging import opened
     from multiduel.arena.judges.worth import worth_of

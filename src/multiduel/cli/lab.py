@@ -144,7 +144,7 @@ def report(
         ),
     ] = "regret",
 ) -> None:
-    """Draw the figure and write the summary of a finished run again, from its folder of results."""
+    """Draw and summarise a finished run again, from its folder."""
     from multiduel.display import regret_figures
     from multiduel.lab import report as reports
     from multiduel.lab import results, sweeps
@@ -189,7 +189,7 @@ def paper(
     cluster: Cluster = None,
     quick: Quick = False,
 ) -> None:
-    """Reproduce Du, Wang and Huang (AAMAS 2020), or another paper: figures, an outcome for every claim, one report.
+    """Reproduce Du, Wang, Huang (AAMAS 2020), or another paper. Write figures, an outcome for every claim, and one report.
 
     You may stop the command; the same command continues. Without the MSLR data, generated rankers take their place, and every
     title says so. Panels of other papers whose data is missing are left out, and the report says so.

@@ -130,7 +130,7 @@ def forget(
 
 @app.command()
 def pseudonyms(log: LogFile, key: Key = None) -> None:
-    """Replace the names of users and sessions in a log by pseudonyms. New logs have pseudonyms from the start."""
+    """Replace names of users and sessions by pseudonyms. New logs have pseudonyms from the start."""
     from multiduel.rankers.log import Log
 
     found = Log(log, key=key)
@@ -148,7 +148,7 @@ def replay(
     rounds: Annotated[int | None, typer.Option(min=1, help="Largest number of rounds; by default the number of pages.")] = None,
     skip_bad: Bad = False,
 ) -> None:
-    """Estimate what another policy would have shown, as far as the log allows (queue-based evaluation)."""
+    """Estimate what another policy would have shown. The log limits how far (queue-based evaluation)."""
     from multiduel.rankers.replay import replay as follow
 
     for name in policy:
@@ -179,7 +179,7 @@ def import_(
     ] = True,
     key: Key = None,
 ) -> None:
-    """Make a log from a table of shown documents, an exported log, or OpenSearch UBI; docs/rankers.md has the columns."""
+    """Make a log from a table, an exported log, or OpenSearch UBI. docs/rankers.md has the columns."""
     from multiduel.rankers.exchange import import_table
     from multiduel.rankers.log import Log
     from multiduel.rankers.ubi import import_ubi

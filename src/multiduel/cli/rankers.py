@@ -54,7 +54,7 @@ Threads = Annotated[
 
 @app.callback()
 def rankers() -> None:
-    """Find the best of several rankers, from logs of clicks or from simulated users."""
+    """Find the best of several rankers from clicks. The clicks are in a log, or of simulated users."""
 
 
 @app.command()
@@ -228,7 +228,7 @@ def generate(
     grades: Annotated[int, typer.Option(min=2, help="Number of grades of relevance.")] = 5,
     seed: Seed = 0,
 ) -> None:
-    """Generate learning-to-rank data, to try the other commands without a download."""
+    """Generate learning-to-rank data. With it you can try the other commands without a download."""
     from multiduel.rankers.corpus import generate as make
     from multiduel.rankers.corpus import write_letor
 

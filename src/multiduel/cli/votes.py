@@ -71,7 +71,7 @@ def rank(
     winner_is_name: Names = False,
     kind: Kind = None,
 ) -> None:
-    """Rank the options in a file of votes: name the winner, if it is certain, and print the standings."""
+    """Rank the options in a file of votes. Name the winner, if it is certain, and print the standings."""
     from multiduel.display.standings_tables import span
     from multiduel.display.tables import text_table
     from multiduel.engine.standings import standings
