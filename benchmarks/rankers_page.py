@@ -12,9 +12,9 @@ NOT_YET = "Not measured yet."
 
 def write(store, template, path):
     text = template
-    makers = {"ties": ties, "flips": flips, "speed": speed, "log": log, "statements": statements, "verdict_error": verdict_error}
+    makers = {"ties": ties, "flips": flips, "log": log, "statements": statements, "verdict_error": verdict_error}
     for name, make in makers.items():
-        of = {"ties": "play", "speed": "sensitivity", "verdict_error": "statements"}.get(name, name)
+        of = {"ties": "play", "verdict_error": "statements"}.get(name, name)
         text = text.replace(f"@@{name}@@", make(store[of]["rows"]) if of in store else NOT_YET)
     rows = store["sensitivity"]["rows"] if "sensitivity" in store else []
     known = "fairness" in store and bool(rows)
@@ -110,14 +110,6 @@ def flips(rows):
     ]
     none = dict.fromkeys(row["data"] for row in rows if not row["flipped"])
     return f"{' and '.join(found)}; none on {' and '.join(none)}"
-
-
-def speed(rows):
-    """From what sensitivity took; with m = 2 that has compiling in it."""
-    found = {row["method"]: row["users"] / row["seconds"] for row in rows if (row["data"], row["m"]) == ("MQ2008", 4)}
-    fast, slow = max(found, key=found.get), min(found, key=found.get)
-    told = [f"{round(found[name], -3):,.0f} with `{name}`" for name in (METHOD, fast, slow)]
-    return f"{told[0]}, from {told[2]} to {told[1]}"
 
 
 def verdict_error(rows):

@@ -88,7 +88,7 @@ def contrast(rows):
         words = row["part"].removeprefix("contrast: ")
         cells = [words, str(row["K"]), str(row["m"]), row["slates"], percent(row["missed"]), percent(promised["missed"])]
         lines.append(cells)
-    return table(["instead", "K", "m", "slates", "missed", "as it is"], lines, 1)
+    return table(["mistake", "K", "m", "slates", "missed with it", "missed without it"], lines, 1)
 
 
 if __name__ == "__main__":

@@ -52,8 +52,9 @@ def errors(rows):
     named = []
     for K in sorted({row["K"] for row in rows}):
         claims = [row["claims"] / row["trials"] for row in rows if (row["world"], row["K"]) == ("a winner", K)]
-        named.append(f"{min(claims):.0%} to {max(claims):.0%} with K = {K}")
-    told = f"Where there is a winner, it was named in time in {', '.join(named)}."
+        least, most = f"{min(claims):.0%}", f"{max(claims):.0%}"
+        named.append(f"{least if least == most else f'{least} to {most}'} with K = {K}")
+    told = f"Where there is a winner, the share of the experiments that named it in time was {', '.join(named)}."
     return f"{table('world | settings | wrong | best out | missed', lines)}\n\n{told}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import multiduel as md
-from multiduel import arena, inference, problems
+from multiduel import arena, checks, inference, problems
 
 # First words of a noun phrase or a clause: a function's first line is an imperative sentence.
 NOT_IMPERATIVE = re.compile(
@@ -25,7 +25,7 @@ def public() -> Iterator[tuple[str, Any, bool]]:
     named = [(name, getattr(md, name)) for name in md.__all__]
     named += [(f"theory.{name}", getattr(md.theory, name)) for name in md.theory.__all__]
     named += [(f"rankers.{name}", getattr(md.rankers, name)) for name in md.rankers.__all__]
-    for package in (md.authoring, arena, inference, problems):
+    for package in (md.authoring, arena, checks, inference, problems):
         named += [(f"{package.__name__.partition('.')[2]}.{name}", getattr(package, name)) for name in package.__all__]
     seen: set[int] = set()  # a name may be found in two packages
     for name, value in named:

@@ -60,7 +60,9 @@ MODULES = {
     "Theory": ("multiduel.theory", "multiduel.theory.slates"),
     "The lab": ("multiduel.lab.experiment", "multiduel.lab.runner", "multiduel.lab.results"),
     "The arena's client": ("multiduel.arena.client",),
-    "For authors of policies": ("multiduel.kernels.contract", "multiduel.kernels.validity", "multiduel.checks"),
+    "For authors of policies": (
+        *("multiduel.kernels.contract", "multiduel.machines.contract", "multiduel.kernels.validity", "multiduel.checks"),
+    ),
 }
 
 
@@ -131,7 +133,8 @@ def made_pages() -> Iterator[tuple[str, str]]:
         _api("Rankers", [_home(name, "multiduel.rankers") for name in _ranker_names()], "multiduel.rankers"),
     )
     for title, modules in MODULES.items():
-        yield f"reference/api/{slug(title)}.md", _api(title, modules, "")
+        helpers = _helpers() if title == "For authors of policies" else ()
+        yield f"reference/api/{slug(title)}.md", _api(title, (*modules, *helpers), "")
     missing = set(public_names) - {name for names in API.values() for name in names}
     known_modules = {"authoring", "checks", "rankers", "theory", "policies", "__version__"}
     assert missing <= known_modules, f"The Python reference lacks {sorted(missing - known_modules)}: put them into API."
@@ -226,7 +229,7 @@ def _experiment() -> str:
         [
             "# Experiments in TOML",
             "",
-            "Made from the dataclasses that an experiment's file is read into. [The lab](../lab.md) explains them.",
+            "These are the keys of an experiment's file. [Experiments from files](../lab.md) has examples.",
             "",
             "## The experiment",
             "",
@@ -234,7 +237,7 @@ def _experiment() -> str:
             "",
             "## `[[contenders]]`",
             "",
-            table(("key", "type", "default", "meaning"), _fields(Contender, without=("source", "anytime"))),
+            table(("key", "type", "default", "meaning"), _fields(Contender, without=("source", "anytime", "cite"))),
             "",
             "## `[problem]`",
             "",
@@ -247,21 +250,18 @@ def _experiment() -> str:
 
 def _fields(kind: Any, without: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
     """Of a dataclass: each field, its type, its default, and what it means."""
-    source, lab = inspect.getsource(kind), (ROOT / "docs" / "lab.md").read_text()
+    source = inspect.getsource(kind)
     rows = []
     for entry in dataclasses.fields(kind):
         if entry.name in without:
             continue
         comment = re.search(rf"^    {entry.name}:[^#\n]*#\s*(.*)$", source, re.M)
-        default = "must be given"
+        default = "" if entry.name == "name" else "must be given"  # a file has a name
         if entry.default is not dataclasses.MISSING:
             default = f"`{json.dumps(entry.default)}`" if entry.default not in ("", None) else ""
         elif entry.default_factory is not dataclasses.MISSING:
             default = ""
-        explained = re.search(
-            rf"^\| `{entry.name}` \| (.*?) \|", lab, re.M
-        )  # what the page of the lab says, where no comment does
-        meaning = escaped(comment[1]) if comment else explained[1].replace("](", "](../") if explained else ""
+        meaning = escaped(comment[1]) if comment else ""
         rows.append((f"`{entry.name}`", f"`{entry.type}`".replace("|", "or"), default, meaning))
     return rows
 
@@ -328,6 +328,13 @@ def _ranker_names() -> list[str]:
     from multiduel import rankers
 
     return [name for name in rankers.__all__ if hasattr(getattr(rankers, name), "__name__")]  # not the tables of words
+
+
+def _helpers() -> list[str]:
+    """Find the functions that an author calls; those to implement are in the contract."""
+    from multiduel import authoring
+
+    return [_home(name, "multiduel.authoring") for name in authoring.__all__ if inspect.isfunction(getattr(authoring, name))]
 
 
 def _api(title: str, names: Any, package: str = "multiduel") -> str:

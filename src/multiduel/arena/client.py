@@ -415,11 +415,11 @@ class Client:
         return key
 
     def notices(self) -> Any:
-        """List where the arena's owners are told of results."""
+        """List the addresses that get notices."""
         return self._get(self._at("/notices"))["notices"]
 
     def add_notice(self, target: str) -> Any:
-        """Be told of a winner, a cycle, as many votes as wanted without a result, and a day without votes.
+        """Add an address for notices: of a winner, a cycle, ``votes`` votes without a result, or a day without votes.
 
         Parameters
         ----------
@@ -434,7 +434,7 @@ class Client:
         return self._call("POST", self._at("/notices"), {"target": target})
 
     def remove_notice(self, id: str) -> Any:
-        """Be told there no more.
+        """Remove an address for notices.
 
         Parameters
         ----------
@@ -465,7 +465,7 @@ class Client:
         return table
 
     def verify(self) -> Any:
-        """Check the arena's log: hashes, and whether its tickets are found again."""
+        """Verify the arena's log: its hashes, and whether its tickets can be computed again."""
         return self._get(self._at("/verify"))
 
     # ---- raters -----------------------------------------------------------------------------------------------------

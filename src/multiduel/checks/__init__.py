@@ -69,6 +69,7 @@ class Finding(NamedTuple):
 
     @property
     def ok(self) -> bool:
+        """Whether the check passed, was skipped, or failed as declared."""
         return self.status in ("passed", "skipped", "excepted")
 
     def __str__(self) -> str:
@@ -89,10 +90,12 @@ class Report(NamedTuple):
 
     @property
     def ok(self) -> bool:
+        """Whether all findings are ok."""
         return all(finding.ok for finding in self.findings)
 
     @property
     def failures(self) -> tuple[Finding, ...]:
+        """The findings that are not ok."""
         return tuple(finding for finding in self.findings if not finding.ok)
 
     def __str__(self) -> str:
@@ -114,13 +117,30 @@ def check(
     progress: bool = True,
     **params: Any,
 ) -> Report:
-    """Put a policy (its name, address or description), with these parameters, through all checks or ``only`` some.
+    """Check a policy: make all checks, or ``only`` some.
 
-    ``oracle(n_arms, slate_size, words, **params)`` makes a plain second implementation: ``ask(round)`` gives the arms
-    of the slate, ``tell(round, arms, wins)`` learns; ``words`` are the four integers from which the policy's stream
-    starts (``NaiveStream(words)`` draws from it in plain Python), and the arms are the kernel's own numbers. Where a terminal is
-    watched, ``progress`` shows how far it is.
+    Parameters
+    ----------
+    policy
+        Its name, its address (``path/to/file.py:SPEC``), or its ``PolicySpec``.
+    oracle
+        Called as ``oracle(n_arms, slate_size, words, **params)``, it makes a plain second implementation: ``ask(round)``
+        returns the arms of the slate, ``tell(round, arms, wins)`` learns. ``words`` are the four integers from which the
+        policy's stream starts; ``NaiveStream(words)`` draws from it. Arms are the kernel's own numbers.
+    only
+        Names of checks, of those in ``CHECKS``.
+    progress
+        Whether to show a progress bar in a terminal.
+    **params
+        Parameters of the policy.
 
+    Returns
+    -------
+    Report
+        A finding for each check. Print it to read them.
+
+    Examples
+    --------
     >>> check("uniform", only=["header", "slates-valid"]).ok
     True
     """
@@ -140,8 +160,17 @@ def check(
 
 
 def run(name: str, policy: str | PolicySpec, *, oracle: OracleMaker | None = None, **params: Any) -> Finding:
-    """Put a policy through one check.
+    """Make one check of a policy.
 
+    Parameters
+    ----------
+    name
+        Name of the check, of those in ``CHECKS``.
+    policy, oracle, **params
+        As for ``check``.
+
+    Examples
+    --------
     >>> print(run("header", "uniform"))
     passed    header
     """

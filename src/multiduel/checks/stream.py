@@ -30,6 +30,7 @@ class NaiveStream:
         self.s = [int(word) for word in words]
 
     def uniform(self) -> float:
+        """Draw uniformly from [0, 1)."""
         s = self.s
         result = (rotate((s[0] + s[3]) & MASK, 23) + s[0]) & MASK
         t = (s[1] << 17) & MASK
@@ -42,16 +43,37 @@ class NaiveStream:
         return (result >> 11) / 9007199254740992.0
 
     def below(self, n: int) -> int:
+        """Draw uniformly from 0 .. n-1.
+
+        Parameters
+        ----------
+        n
+            How many numbers there are.
+        """
         return int(self.uniform() * n)
 
     def argmax(self, values: Sequence[Any]) -> int:
-        """Find the index of the largest value; one draw among exact ties, none otherwise."""
+        """Find the index of the largest value; one draw among exact ties, none otherwise.
+
+        Parameters
+        ----------
+        values
+            The values to compare.
+        """
         best = max(values)
         tied = [k for k, value in enumerate(values) if value == best]
         return tied[0] if len(tied) == 1 else tied[self.below(len(tied))]
 
     def distinct(self, pool: Iterable[Any], count: int) -> list[Any]:
-        """Draw `count` distinct members of `pool` by partial Fisher-Yates."""
+        """Draw distinct members of a pool, by partial Fisher-Yates.
+
+        Parameters
+        ----------
+        pool
+            What to draw from.
+        count
+            How many to draw.
+        """
         pool = list(pool)
         for a in range(count):
             j = a + self.below(len(pool) - a)
@@ -59,6 +81,7 @@ class NaiveStream:
         return pool[:count]
 
     def normal(self) -> float:
+        """Draw from the standard normal law."""
         while True:
             x = 2.0 * self.uniform() - 1.0
             y = 2.0 * self.uniform() - 1.0
@@ -67,6 +90,13 @@ class NaiveStream:
                 return x * math.sqrt(-2.0 * math.log(r) / r)
 
     def gamma(self, a: float) -> float:
+        """Draw from Gamma(a, 1).
+
+        Parameters
+        ----------
+        a
+            At least 1.
+        """
         d = a - 1.0 / 3.0
         c = 1.0 / math.sqrt(9.0 * d)
         while True:
@@ -80,10 +110,26 @@ class NaiveStream:
                 return d * v
 
     def beta(self, a: float, b: float) -> float:
+        """Draw from Beta(a, b).
+
+        Parameters
+        ----------
+        a, b
+            At least 1.
+        """
         x = self.gamma(a)
         return x / (x + self.gamma(b))
 
     def binomial(self, n: int, p: float) -> int:
+        """Draw from Binomial(n, p).
+
+        Parameters
+        ----------
+        n
+            How many tries.
+        p
+            The chance of success.
+        """
         q = min(p, 1.0 - p)
         if q <= 0.0:
             successes = 0

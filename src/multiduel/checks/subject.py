@@ -55,7 +55,7 @@ def require(holds: object, sentence: str) -> None:
 
 @dataclass(frozen=True)
 class Subject:
-    """A policy with some parameters, and its oracle if there is one. ``name`` may be an address, or the description itself.
+    """A policy under test, with some parameters, and its oracle if there is one. ``name`` may be an address or a ``PolicySpec``.
 
     >>> Subject("uniform").seats(5, 3)
     3
@@ -70,6 +70,7 @@ class Subject:
 
     @property
     def spec(self) -> PolicySpec:
+        """The policy description."""
         return find(self.name)
 
     @property
@@ -78,25 +79,66 @@ class Subject:
         return self.spec.plain or not JIT
 
     def seats(self, n_arms: int, slate_size: int) -> int:
-        """The most arms that one of its slates may hold."""
+        """Return the largest number of arms that a slate may hold.
+
+        Parameters
+        ----------
+        n_arms, slate_size
+            As for ``make``.
+        """
         return min(n_arms, 2 if self.spec.slate == "two" else slate_size)
 
     def params(self, n_arms: int, slate_size: int = 2, horizon: int = HORIZON) -> Any:
+        """Make the policy's ``Params``.
+
+        Parameters
+        ----------
+        n_arms, slate_size, horizon
+            As for ``multiduel.make``.
+        """
         return resolve(self.spec, n_arms=n_arms, slate_size=slate_size, horizon=horizon, words=self.words)
 
     def make(self, n_arms: int, slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
+        """Make the policy.
+
+        Parameters
+        ----------
+        n_arms, slate_size, seed, horizon
+            As for ``multiduel.make``.
+        """
         return make(self.name, n_arms=n_arms, slate_size=slate_size, seed=seed, horizon=horizon, **self.words)
 
     def make_labelled(self, labels: Sequence[int], slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
-        """Make it with these labels: arm k of the kernel is our labels[k]."""
+        """Make the policy with given labels of its arms.
+
+        Parameters
+        ----------
+        labels
+            Arm k of the kernel is ``labels[k]`` outside.
+        slate_size, seed, horizon
+            As for ``multiduel.make``.
+        """
         K = len(labels)
         return fresh(self.spec, self.params(K, slate_size, horizon), K, np.random.SeedSequence(seed), labels=labels)
 
     def make_unlabelled(self, n_arms: int, slate_size: int = 2, *, seed: int = 0, horizon: int = HORIZON) -> Policy:
-        """Make it with the kernel's own arm numbers."""
+        """Make the policy with the kernel's own arm numbers.
+
+        Parameters
+        ----------
+        n_arms, slate_size, seed, horizon
+            As for ``multiduel.make``.
+        """
         return self.make_labelled(range(n_arms), slate_size, seed=seed, horizon=horizon)
 
     def simulate(self, problem: Problem | ContextProblem | Floats, **options: Any) -> Result:
+        """Simulate the policy.
+
+        Parameters
+        ----------
+        problem, **options
+            As for ``multiduel.simulate``.
+        """
         result: Result = simulate(self.name, problem, **options, **self.words)
         return result
 

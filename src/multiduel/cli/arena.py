@@ -26,14 +26,14 @@ Arena = Annotated[str, typer.Argument(metavar="ARENA", help="Id or name of the a
 Plugins = Annotated[
     list[str] | None,
     typer.Option(
-        "--plugin", metavar="NAME|FILE.py:SPEC", help="Load a plug-in policy, so that arenas can use it; may be repeated."
+        "--plugin", metavar="NAME|FILE.py:SPEC", help="Load a plug-in policy, so that arenas can use it. May be repeated."
     ),
 ]
 
 
 @app.callback()
 def arena() -> None:
-    """Find the best of several options by asking people: create an arena, collect votes, read the verdict."""
+    """Find the best of several options by asking people. Create an arena, collect votes, read the verdict."""
 
 
 @contextmanager
@@ -90,22 +90,22 @@ def serve(
     ] = False,
     name: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST", help="Host name in the server's URLs, such as arena.example; may be repeated."),
+        typer.Option(metavar="HOST", help="Host name in the server's URLs, such as arena.example. May be repeated."),
     ] = None,
     workers: Annotated[int, typer.Option(help="Number of processes; more than one needs PostgreSQL.")] = 1,
     plugin: Plugins = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Change a limit, such as requests_per_second=100; may be repeated."),
+        typer.Option(metavar="NAME=VALUE", help="Change a limit, such as requests_per_second=100. May be repeated."),
     ] = None,
     notify: Annotated[
         list[str] | None,
-        typer.Option(metavar="https://HOST|@DOMAIN", help="Allow notices to owners, by webhook or mail; may be repeated."),
+        typer.Option(metavar="https://HOST|@DOMAIN", help="Allow notices to owners, by webhook or mail. May be repeated."),
     ] = None,
     smtp: Annotated[
         str, typer.Option(help="Mail server: smtp://USER@HOST:587. The password is in MULTIDUEL_SMTP_PASSWORD.")
     ] = "",
-    mail_from: Annotated[str, typer.Option(help="Sender's address of mail.")] = "",
+    mail_from: Annotated[str, typer.Option(help="Sender's address of the mail.")] = "",
     oidc_issuer: Annotated[
         str,
         typer.Option(
@@ -123,7 +123,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Give an account the rights of the server's key; may be repeated.",
+            help="Give an account the rights of the server's key. May be repeated.",
             envvar="MULTIDUEL_OIDC_ADMINS",
         ),
     ] = None,
@@ -131,7 +131,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="@DOMAIN",
-            help="Admit only accounts with an address of this domain; may be repeated.",
+            help="Admit only accounts with an address of this domain. May be repeated.",
             envvar="MULTIDUEL_OIDC_DOMAINS",
         ),
     ] = None,
@@ -294,7 +294,9 @@ def change(
     named: Arena = "",
     db: Db = "arena.db",
     policy: Annotated[str | None, typer.Option(help=f"Policy that chooses what to show from now on. {POLICY}")] = None,
-    margin: Annotated[float | None, typer.Option(help="Options closer than this need not be told apart.")] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="Options this close count as equally good: 0.05 means up to 55 % of the answers.")
+    ] = None,
 ) -> None:
     """Change the policy or the margin; all other settings are fixed."""
     from multiduel.arena.domain.commands import ChangeMargin, ChangePolicy
@@ -338,7 +340,7 @@ def retire(
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Retire an option permanently, in an arena that was created with --room."""
+    """Retire an option permanently. The arena must have been created with --room."""
     from multiduel.arena.domain.commands import RetireOption
 
     with service_of(existing(db)) as service:
@@ -399,7 +401,7 @@ def raters(
     named: Arena = "",
     db: Db = "arena.db",
     admit: Annotated[
-        list[str] | None, typer.Option(metavar="LABEL", help="Add a rater and print their key; may be repeated.")
+        list[str] | None, typer.Option(metavar="LABEL", help="Add a rater and print their key. May be repeated.")
     ] = None,
     group: Annotated[str | None, typer.Option(help="Group of the added raters, such as a centre or a team.")] = None,
     quarantine: Annotated[str | None, typer.Option(metavar="RATER", help="Exclude all votes of this rater.")] = None,
@@ -407,7 +409,7 @@ def raters(
     reason: Annotated[str, typer.Option(help="Reason for the exclusion, kept in the journal.")] = "",
     kind: Annotated[str, typer.Option(help="Kind of the added raters: person, or judge for a program.")] = "person",
 ) -> None:
-    """List raters with their votes, agreement and speed; add raters, or exclude their votes."""
+    """List raters with their votes, agreement and speed. Add raters, or exclude their votes."""
     from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release
     from multiduel.arena.web.access import Access
 

@@ -60,7 +60,7 @@ def sheets(
     group: Annotated[str | None, typer.Option(help="Group of these tickets, such as a centre.")] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Write tickets for paper to a file; enter the votes later with 'arena votes'."""
+    """Write tickets for paper to a file. Enter the votes later with 'arena votes'."""
     from multiduel.arena.domain.commands import PrintTickets
     from multiduel.arena.files.sheets import sheets_of
 
@@ -128,11 +128,11 @@ def backup(
 
 @app.command()
 def report(
-    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="HTML file to write.")],
+    html: Annotated[Path, typer.Option("--html", metavar="FILE", help="Write the report as a web page.")],
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Write the report as one HTML file: the answer, standings, raters, excluded votes and caveats."""
+    """Write the report as one web page. It has the answer, standings, raters, excluded votes and caveats."""
     from multiduel.arena.web.pages.report import report_file
 
     refuse_unwritable(html)
@@ -181,7 +181,7 @@ def verify(
         str | None, typer.Option(help="Public key of the heads, as 'arena head --public-key' printed it.")
     ] = None,
 ) -> None:
-    """Verify a log: its hashes, contents, verdicts and slates, and heads or receipts that you kept."""
+    """Verify a log. Check its hashes, contents, verdicts and slates, and heads or receipts that you kept."""
     from multiduel.arena.files import signed_heads
     from multiduel.arena.files.exports import read_log
     from multiduel.arena.files.verify import Verifier
@@ -243,7 +243,7 @@ def head(
 
 @app.command()
 def replay(policy: Annotated[str, typer.Option(help=f"Policy to try. {POLICY}")], named: Arena = "", db: Db = "arena.db") -> None:
-    """Show what another policy would have chosen, and what that can and cannot tell."""
+    """Show what another policy would have chosen. The output says what that can and cannot tell."""
     from multiduel.arena.files.replay import replay as run
     from multiduel.engine.registry.registry import find
 
@@ -258,7 +258,7 @@ def problem(
     named: Arena = "",
     db: Db = "arena.db",
 ) -> None:
-    """Write the estimated preferences to a file, for 'multiduel problem' and the lab."""
+    """Write the estimated preferences to a file. 'multiduel problem' and the lab read it."""
     from multiduel.arena.files.problems import problem_of, write_problem
 
     refuse_unwritable(out)

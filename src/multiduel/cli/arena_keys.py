@@ -41,13 +41,13 @@ class Held(NamedTuple):
 
 @app.command(hidden=True)  # its name in 0.1
 def key(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """Make a key: the name of "keys new" in 0.1, kept for scripts."""
+    """Make a key, as "keys new" does. This name of 0.1 is kept for scripts."""
     new(named, db, label, create_db)
 
 
 @keys_app.command()
 def new(named: Owned = "", db: Db = "arena.db", label: Label = "", create_db: CreateDb = False) -> None:
-    """Make a server's key, which owns all arenas; with ARENA, an owner's key of that arena."""
+    """Make a server's key; with ARENA, an owner's key. A server's key owns all arenas."""
     if not create_db and "://" not in db and not Path(db).exists():
         raise BadInput(
             f"'--db' must be the database that the server uses. Got no such file: '{db}'. With '--create-db' it is made."

@@ -26,32 +26,38 @@ CAP = 20.0  # CPU seconds of a cell of the whole suite
 def bench(
     names: Annotated[list[str] | None, typer.Argument(metavar="[POLICY...]", help=POLICY)] = None,
     whole: Annotated[
-        bool, typer.Option("--whole", help="Play every cell with 20 runs an instance; without it a quick pass of two minutes.")
+        bool,
+        typer.Option("--whole", help="Play every cell with 20 runs of each instance, instead of a quick pass of two minutes."),
     ] = False,
     every: Annotated[
-        bool, typer.Option("--all", help="Play the whole suite with every policy: this remakes the results.")
+        bool, typer.Option("--all", help="Play the whole suite with every policy, which remakes the shipped results.")
     ] = False,
     cap: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="CPU seconds for a cell; beyond, it has fewer runs, and says so.")
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="CPU seconds for a cell; 20 by default with --whole. A cell that needs more gets fewer runs, and says so.",
+        ),
     ] = None,
     horizon: Annotated[
-        str | None, typer.Option(metavar="10000|1000000", help="With --whole: only cells of this horizon.")
+        str | None, typer.Option(metavar="10000|1000000", help="Horizon of the cells to play, with --whole; both by default.")
     ] = None,
-    family: Annotated[list[str] | None, typer.Option(help="Only cells of this family; may be given again.")] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Forget what is in the folder, and play again.")] = False,
+    family: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Family to play; all by default. May be repeated.")
+    ] = None,
+    anew: Annotated[bool, typer.Option("--anew", help="Ignore the results in the folder, and play again.")] = False,
     check: Annotated[
         Path | None, typer.Option(metavar="FILE.npz", help="Play some runs of a file of results again, and compare.")
     ] = None,
-    sample: Annotated[int, typer.Option(help="With --check: how many cells.")] = 10,
+    sample: Annotated[int, typer.Option(help="Number of cells to play again, with --check.")] = 10,
     out: Annotated[Path, typer.Option(help="Folder of results: a file and a page for each policy.")] = Path("results", "bench"),
     threads: Annotated[
         int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")
     ] = None,
 ) -> None:
-    """Play your policy on the benchmark suite, and set it beside all others. Without a policy: show the leaderboard.
+    """Compare your policy with all others on the benchmark suite. Without a policy, show the leaderboard.
 
-    Stop it when you like: the same command goes on where it was. The results file in the folder is what a submission to the
-    leaderboard holds.
+    You may stop the command; the same command continues. To submit a policy to the leaderboard, send its file of results.
     """
     from multiduel.lab.bench import suite
     from multiduel.lab.bench.play import cells_of, why_not

@@ -45,7 +45,7 @@ Judges = Annotated[
     typer.Option(
         "--judge",
         metavar="JUDGE",
-        help="openai:MODEL, command:'PROGRAM ARGS', file.py:function or module:function. Give several for a jury, "
+        help="openai:MODEL, command:'PROGRAM ARGS', file.py:function or module:function. May be repeated: several are a jury, "
         "which votes with its majority.",
     ),
 ]
@@ -70,7 +70,7 @@ Concurrency = Annotated[int, typer.Option(help="Number of calls at the same time
 
 @app.callback()
 def judge() -> None:
-    """Let models or programs find the best option: 'multiduel judge OPTIONS --judge JUDGE'."""
+    """Let models or programs find the best option. 'multiduel judge OPTIONS --judge JUDGE' is short for 'judge run'."""
 
 
 @contextmanager
@@ -122,15 +122,21 @@ def run(
     ],
     judge: Judges,
     file: Annotated[Path | None, typer.Option(metavar="FILE", help="Database of the run; OPTIONS.judge.db by default.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="HTML file to write; OPTIONS.judge.html by default.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report as a web page; OPTIONS.judge.html by default.")
+    ] = None,
     budget: BudgetOption = None,
     price: PriceOption = None,
     swap: Swap = False,
     instructions: Instructions = "",
-    slate_size: Annotated[int, typer.Option(help="Options compared at once.")] = 2,
-    unit: Annotated[str, typer.Option(help="What counts once: a question (case), or every judgement (answer).")] = "case",
-    alpha: Annotated[float, typer.Option(help="Chance of a wrong result.")] = 0.05,
-    margin: Annotated[float, typer.Option(help="Options closer than this need not be told apart.")] = 0.0,
+    slate_size: Annotated[int, typer.Option(help="Number of options compared at once.")] = 2,
+    unit: Annotated[
+        str, typer.Option(help="Unit that counts two options once: case (a question) or answer (every judgement).")
+    ] = "case",
+    alpha: Annotated[float, typer.Option(help="Chance of an error that you accept.")] = 0.05,
+    margin: Annotated[
+        float, typer.Option(help="Options this close count as equally good: 0.05 means up to 55 % of the questions.")
+    ] = 0.0,
     concurrency: Concurrency = 8,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
     template: Template = None,
@@ -186,11 +192,11 @@ def _write_page(file: Path, arena: str, out: Path, price: str | None) -> None:
 def report(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File that 'multiduel judge' made, such as OPTIONS.judge.db.")],
     named: Annotated[str, typer.Argument(metavar="ARENA", help="Id or name of the arena; the last one by default.")] = "",
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML file.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a web page too.")] = None,
     price: PriceOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Show the verdict, and each judge's position effect, consistency, agreement and cost."""
+    """Show the verdict, and how reliable each judge is. The report has position effect, consistency, agreement and cost."""
     from multiduel.arena.files.exports import finite
     from multiduel.arena.judges.judging import opened
     from multiduel.arena.judges.worth import worth_of

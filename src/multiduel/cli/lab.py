@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 FIRST_PAGE, NEXT_PAGE = 1.8, 0.8  # seconds to draw an experiment's figures and write its page, on one core
 
 Out = Annotated[Path, typer.Option(help="Folder of results; each experiment gets a folder in it.")]
-Data = Annotated[Path | None, typer.Option(help="Folder of data; MULTIDUEL_DATA by default.")]
+Data = Annotated[Path | None, typer.Option(help="Folder of data; by default the variable MULTIDUEL_DATA names it.")]
 Threads = Annotated[int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")]
 Cluster = Annotated[
     str | None,
@@ -48,7 +48,7 @@ def run(
     cluster: Cluster = None,
     shard: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER/COUNT", help="Play share NUMBER of COUNT, into a common --out; the last one merges all."),
+        typer.Option(metavar="NUMBER/COUNT", help="Share to play, such as 3/16, with a common --out; the last one merges all."),
     ] = None,
     quick: Quick = False,
 ) -> None:
@@ -119,7 +119,8 @@ def _announce(name: str, threads: int | None, cluster: str | None, ahead: Outloo
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of results of one experiment, or of several.")],
     regret: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Show average, strong, weak or slots regret, in separate files.")
+        str | None,
+        typer.Option(metavar="KIND", help="Kind of regret to show, in separate files: average, strong, weak or slots."),
     ] = None,
     latex: Annotated[
         bool, typer.Option("--latex", help="Print the table in LaTeX (booktabs), one for a sweep, and write nothing.")
@@ -130,17 +131,20 @@ def report(
     ] = None,
     legend: Annotated[
         str | None,
-        typer.Option(metavar="labels|inside|outside", help="Names at the ends of the lines, or a legend inside or outside."),
+        typer.Option(
+            metavar="labels|inside|outside", help="Legend of the figure: labels (at the ends of the lines), inside or outside."
+        ),
     ] = None,
     columns: Annotated[int | None, typer.Option(help="Number of panels in a row, for a sweep.")] = None,
     show: Annotated[
         str,
         typer.Option(
-            metavar="regret|per-log|runs", help="Plot regret over rounds, regret over ln t, or the final regret of every run."
+            metavar="regret|per-log|runs",
+            help="What to plot: regret (over rounds), per-log (regret over ln t) or runs (final regret of every run).",
         ),
     ] = "regret",
 ) -> None:
-    """Draw the figure and write the summary of a finished run again, from its folder of results."""
+    """Draw and summarise a finished run again, from its folder."""
     from multiduel.display import regret_figures
     from multiduel.lab import report as reports
     from multiduel.lab import results, sweeps
@@ -185,7 +189,7 @@ def paper(
     cluster: Cluster = None,
     quick: Quick = False,
 ) -> None:
-    """Reproduce Du, Wang and Huang (AAMAS 2020), or another paper: figures, an outcome for every claim, one report.
+    """Reproduce Du, Wang, Huang (AAMAS 2020), or another paper. Write figures, an outcome for every claim, and one report.
 
     You may stop the command; the same command continues. Without the MSLR data, generated rankers take their place, and every
     title says so. Panels of other papers whose data is missing are left out, and the report says so.

@@ -18,7 +18,7 @@ def policies(
         typer.Argument(metavar="[NAME]", help="A policy or machine to show in full; your own as path/to/file.py:SPEC."),
     ] = None,
 ) -> None:
-    """List the policies, or show one: paper, parameters, limits, defaults."""
+    """List the policies, or describe one. A description has paper, parameters, limits and defaults."""
     from multiduel.cli import policy_descriptions
 
     screen = console()
@@ -33,7 +33,7 @@ def policies(
 def cite(
     names: Annotated[list[str], typer.Argument(metavar="POLICY|DIR...", help=f"{POLICY} Or folders of results.")],
 ) -> None:
-    """Print BibTeX entries of the papers behind policies, or behind all policies of an experiment."""
+    """Print BibTeX entries of the papers behind policies. A folder of results stands for all its policies."""
     from pathlib import Path
 
     from multiduel.engine.registry.registry import MACHINES, POLICIES, find

@@ -33,7 +33,7 @@ def problem(
     alpha: Annotated[float, typer.Option(help="Exploration parameter in MultiRUCB's bound.")] = 1.01,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
-    """Describe a problem: winners, gaps, hardness, gamma, order, and the theorems' bounds."""
+    """Describe a problem. Show winners, gaps, hardness, gamma, order, and the theorems' bounds."""
     from multiduel import theory
     from multiduel.problems import parse
 

@@ -16,9 +16,9 @@ from multiduel.inputs import BadInput, visible
 
 __all__ = ["app"]
 
-LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="Read this log of pages and clicks (JSONL).")]
+LogFile = Annotated[Path, typer.Argument(metavar="LOG", help="Log of pages and clicks (JSONL).")]
 Bad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that cannot be used, and count them.")]
-Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Use this key file for pseudonyms; default: LOG.key.")]
+Key = Annotated[Path | None, typer.Option(metavar="FILE", help="Key file for pseudonyms; LOG.key by default.")]
 
 
 @app.command()
@@ -27,15 +27,17 @@ def analyse(
     html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the evidence over time.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON.")] = None,
-    unit: Annotated[str, typer.Option(help="Count a pair of rankers once per user, session or impression (page).")] = "user",
+    unit: Annotated[
+        str, typer.Option(help="Unit that counts a pair of rankers once: user, session or impression (page).")
+    ] = "user",
     ties: Annotated[
         str | None,
-        typer.Option(help="Count ties as half a win each (half) or not at all (drop). Default: half with --margin, else drop."),
+        typer.Option(help="How ties count: half (half a win each) or drop (not at all). Default: half with --margin, else drop."),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Accept at most this chance of a wrong verdict.")] = 0.05,
-    margin: Annotated[float, typer.Option(help="Treat rankers this close as equally good: 0.05 means up to 55 % of wins.")] = 0.0,
+    alpha: Annotated[float, typer.Option(help="Chance of a wrong verdict that you accept.")] = 0.05,
+    margin: Annotated[float, typer.Option(help="Rankers this close count as equally good: 0.05 means up to 55 % of wins.")] = 0.0,
     metric: Annotated[
-        str, typer.Option(help="Decide by this metric: click, or another one of the log. Choose it before you look.")
+        str, typer.Option(help="Metric that decides: click, or another one of the log. Choose it before you look.")
     ] = "click",
     where: Annotated[
         list[str] | None, typer.Option(metavar="FIELD=VALUE", help="Read only pages with this value. May be repeated.")
@@ -51,9 +53,7 @@ def analyse(
             help="Check that the leader is not worse by more than this: purchase=0.02, abandonment=0.02. May be repeated.",
         ),
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Leave out clicks that come later than this after their page.")
-    ] = math.inf,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Time after a page until which its clicks count.")] = math.inf,
     state: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep what was read, so that the next report reads only new lines.")
     ] = None,
@@ -118,7 +118,7 @@ def _limit(name: str, value: str) -> float:
 @app.command()
 def forget(
     log: LogFile,
-    user: Annotated[str, typer.Argument(metavar="USER", help="Remove this user: the name, or the pseudonym in the log.")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="User to remove: the name, or the pseudonym in the log.")],
     key: Key = None,
 ) -> None:
     """Remove a user's pages and clicks from a log. State files and exports of the log are not changed: delete them."""
@@ -130,7 +130,7 @@ def forget(
 
 @app.command()
 def pseudonyms(log: LogFile, key: Key = None) -> None:
-    """Replace the names of users and sessions in a log by pseudonyms. New logs have pseudonyms from the start."""
+    """Replace names of users and sessions by pseudonyms. New logs have pseudonyms from the start."""
     from multiduel.rankers.log import Log
 
     found = Log(log, key=key)
@@ -140,13 +140,15 @@ def pseudonyms(log: LogFile, key: Key = None) -> None:
 @app.command()
 def replay(
     log: LogFile,
-    policy: Annotated[list[str], typer.Option(help="Replay this policy; 'multiduel policies' lists all. May be repeated.")],
-    slate_size: Annotated[int, typer.Option(min=2, help="Mix at most this many rankers on a page.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Draw the policy's random numbers from this seed.")] = 0,
-    rounds: Annotated[int | None, typer.Option(min=1, help="Stop after this many rounds. Default: as many as pages.")] = None,
+    policy: Annotated[
+        list[str], typer.Option(metavar="POLICY", help="Policy to replay; 'multiduel policies' lists all. May be repeated.")
+    ],
+    slate_size: Annotated[int, typer.Option(min=2, help="Largest number of rankers on a page.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the policy's random numbers.")] = 0,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Largest number of rounds; by default the number of pages.")] = None,
     skip_bad: Bad = False,
 ) -> None:
-    """Estimate what another policy would have shown, as far as the log allows (queue-based evaluation)."""
+    """Estimate what another policy would have shown. The log limits how far (queue-based evaluation)."""
     from multiduel.rankers.replay import replay as follow
 
     for name in policy:
@@ -159,25 +161,25 @@ def import_(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Read a .csv or .jsonl of shown documents, an exported .parquet, or ubi_queries with --events."
+            metavar="FILE", help="A .csv or .jsonl of shown documents, an exported .parquet, or ubi_queries with --events."
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="LOG", help="Write this new log.")],
-    events: Annotated[Path | None, typer.Option(metavar="FILE", help="Read these ubi_events (OpenSearch UBI).")] = None,
+    events: Annotated[Path | None, typer.Option(metavar="FILE", help="File of ubi_events (OpenSearch UBI).")] = None,
     action: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[=WEIGHT]", help="Count this UBI action as a click. May be repeated. Default: click."),
+        typer.Option(metavar="NAME[=WEIGHT]", help="UBI action that counts as a click; 'click' by default. May be repeated."),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Count this UBI action as a metric, such as purchase. May be repeated."),
+        typer.Option(metavar="NAME", help="UBI action that counts as a metric, such as purchase. May be repeated."),
     ] = None,
     hide: Annotated[
         bool, typer.Option("--pseudonyms/--no-pseudonyms", help="Write users and sessions as pseudonyms, or as given.")
     ] = True,
     key: Key = None,
 ) -> None:
-    """Make a log from a table of shown documents, an exported log, or OpenSearch UBI; docs/rankers.md has the columns."""
+    """Make a log from a table, an exported log, or OpenSearch UBI. docs/rankers.md has the columns."""
     from multiduel.rankers.exchange import import_table
     from multiduel.rankers.log import Log
     from multiduel.rankers.ubi import import_ubi

@@ -22,34 +22,39 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 
 Files = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="FILE...", help="Read these LETOR (svmlight) files, plain or gzip; leave out with --qrels."),
+    typer.Argument(metavar="FILE...", help="LETOR (svmlight) files, plain or gzip; none with --qrels."),
 ]
-Qrels = Annotated[Path | None, typer.Option(help="Read TREC judgements instead of files; the rankers are the --run files.")]
+Qrels = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="File of TREC judgements, in place of LETOR files; the rankers are the --run files."),
+]
 Clicks = Annotated[
     str,
     typer.Option(
-        help="Simulate these users: perfect, navigational, informational, position-based, random, or a JSON file of tables."
+        help="Kind of simulated users: perfect, navigational, informational, position-based, random, or a JSON file of tables."
     ),
 ]
-Method = Annotated[str | None, typer.Option(help="Mix lists and count clicks by this method; docs/rankers.md lists all.")]
+Method = Annotated[str | None, typer.Option(help="Method that mixes lists and credits clicks; docs/rankers.md lists all.")]
 Ties = Annotated[
     str | None,
     typer.Option(
-        help="Count a tie as half a win each (half), not at all (drop), or as half with two rankers on a page only (auto)."
+        help="How ties count: half (half a win each), drop (not at all), or auto (half with two rankers on a page, else drop)."
     ),
 ]
-Depth = Annotated[int, typer.Option(min=1, help="Show this many documents on a result page.")]
-Direction = Annotated[str, typer.Option(help="Rank documents by each feature in this order: descending, ascending or both.")]
-Runs = Annotated[list[Path] | None, typer.Option("--run", help="Add the ranker of a TREC run file. May be repeated.")]
-Seed = Annotated[int, typer.Option(min=0, help="Draw random numbers from this seed; the same seed gives the same numbers.")]
+Depth = Annotated[int, typer.Option(min=1, help="Number of documents on a result page.")]
+Direction = Annotated[str, typer.Option(help="Order in which a feature ranks documents: descending, ascending or both.")]
+Runs = Annotated[
+    list[Path] | None, typer.Option("--run", metavar="FILE", help="TREC run file, whose ranker is added. May be repeated.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed; the same seed gives the same numbers.")]
 Threads = Annotated[
-    int | None, typer.Option(min=1, help="Use this many threads; all cores by default. The results do not depend on it.")
+    int | None, typer.Option(min=1, help="Number of threads; all cores by default. The results do not depend on it.")
 ]
 
 
 @app.callback()
 def rankers() -> None:
-    """Find the best of several rankers, from logs of clicks or from simulated users."""
+    """Find the best of several rankers from clicks. The clicks are in a log, or of simulated users."""
 
 
 @app.command()
@@ -61,7 +66,7 @@ def matrix(
     ],
     clicks: Clicks = "informational",
     method: Method = None,
-    comparisons: Annotated[int, typer.Option(min=2, help="Simulate this many users per pair of rankers.")] = 10_000,
+    comparisons: Annotated[int, typer.Option(min=2, help="Number of simulated users per pair of rankers.")] = 10_000,
     ties: Ties = None,
     depth: Depth = 10,
     direction: Direction = "descending",
@@ -104,12 +109,14 @@ def matrix(
 
 @app.command()
 def submatrix(
-    file: Annotated[Path, typer.Argument(metavar="P.csv", help="Read this preference matrix.")],
+    file: Annotated[Path, typer.Argument(metavar="P.csv", help="A preference matrix.")],
     out: Annotated[Path, typer.Option(metavar="FILE.csv", help="Write the submatrix here.")],
-    size: Annotated[int, typer.Option(min=1, help="Keep this many rankers.")] = 24,
+    size: Annotated[int, typer.Option(min=1, help="Number of rankers to keep.")] = 24,
     margin: Annotated[
         str,
-        typer.Option(help="Require that each ranker beats those after it with at least 1/2 + this; auto: as much as possible."),
+        typer.Option(
+            help="Margin: a ranker must beat those after it with at least 1/2 + this; auto: the largest margin possible."
+        ),
     ] = "0",
 ) -> None:
     """Choose rankers of a matrix that form a total order.
@@ -143,19 +150,21 @@ def submatrix(
 def live(
     *,
     files: Files = None,
-    matrix: Annotated[Path, typer.Option(metavar="P.csv", help="Measure regret by this matrix; its names choose the rankers.")],
-    policy: Annotated[list[str], typer.Option(help=f"{POLICY} May be repeated.")],
-    slate_size: Annotated[int, typer.Option(min=2, help="Mix at most this many rankers on a page.")] = 2,
-    horizon: Annotated[int, typer.Option(min=1, help="Simulate this many users.")] = 100_000,
-    runs: Annotated[int, typer.Option(min=1, help="Repeat this often, independently.")] = 10,
+    matrix: Annotated[
+        Path, typer.Option(metavar="P.csv", help="Matrix that regret is measured by; its names choose the rankers.")
+    ],
+    policy: Annotated[list[str], typer.Option(metavar="POLICY", help=f"{POLICY} May be repeated.")],
+    slate_size: Annotated[int, typer.Option(min=2, help="Largest number of rankers on a page.")] = 2,
+    horizon: Annotated[int, typer.Option(min=1, help="Number of rounds; a round is one simulated user.")] = 100_000,
+    runs: Annotated[int, typer.Option(min=1, help="Number of independent runs.")] = 10,
     benchmark: Annotated[
-        str, typer.Option(help="Measure regret against this winner: condorcet, copeland, borda or utility.")
+        str, typer.Option(help="Winner that regret is measured against: condorcet, copeland, borda or utility.")
     ] = "condorcet",
-    clicks: Annotated[str | None, typer.Option(help="Simulate these users; default: those of the matrix.")] = None,
+    clicks: Annotated[str | None, typer.Option(help="Kind of simulated users; by default that of the matrix.")] = None,
     method: Method = None,
     ties: Ties = None,
     depth: Annotated[
-        int | None, typer.Option(min=1, help="Show this many documents on a page; default: as for the matrix.")
+        int | None, typer.Option(min=1, help="Number of documents on a page; by default that of the matrix.")
     ] = None,
     direction: Direction = "descending",
     run: Runs = None,
@@ -211,15 +220,15 @@ def live(
 @app.command()
 def generate(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Write this .svm or .svm.gz file.")],
-    queries: Annotated[int, typer.Option(min=1, help="Make this many queries.")] = 100,
-    documents: Annotated[int, typer.Option(min=1, help="Make this many documents per query on average.")] = 30,
+    queries: Annotated[int, typer.Option(min=1, help="Number of queries.")] = 100,
+    documents: Annotated[int, typer.Option(min=1, help="Mean number of documents per query.")] = 30,
     features: Annotated[
-        int, typer.Option(min=1, help="Make this many features; the first is the best ranker, the last the worst.")
+        int, typer.Option(min=1, help="Number of features; the first is the best ranker, the last the worst.")
     ] = 12,
-    grades: Annotated[int, typer.Option(min=2, help="Grade relevance in this many steps.")] = 5,
+    grades: Annotated[int, typer.Option(min=2, help="Number of grades of relevance.")] = 5,
     seed: Seed = 0,
 ) -> None:
-    """Generate learning-to-rank data, to try the other commands without a download."""
+    """Generate learning-to-rank data. With it you can try the other commands without a download."""
     from multiduel.rankers.corpus import generate as make
     from multiduel.rankers.corpus import write_letor
 

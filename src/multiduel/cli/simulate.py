@@ -21,7 +21,9 @@ def simulate(
     names: Annotated[list[str], typer.Argument(metavar="POLICY", help=POLICY)],
     problem: Annotated[str, typer.Option(help=PROBLEM + CONTEXTS)] = "synthetic",
     arms: Annotated[int | None, typer.Option(help=ARMS)] = None,
-    dimension: Annotated[int | None, typer.Option(help="Features of an arm, with --problem contexts: 10 if not given.")] = None,
+    dimension: Annotated[
+        int | None, typer.Option(help="Number of features of an arm, with --problem contexts; 10 by default.")
+    ] = None,
     link: Annotated[str | None, typer.Option(help=LINK)] = None,
     problem_seed: Annotated[int, typer.Option(help="Seed of a random problem.")] = 0,
     slate_size: Annotated[int, typer.Option(help="Largest number of arms in a slate; two-dueling policies compare two.")] = 2,
@@ -29,7 +31,7 @@ def simulate(
     runs: Annotated[int, typer.Option(help="Number of independent runs.")] = 50,
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")] = 0,
     param: Annotated[
-        list[str] | None, typer.Option(metavar="POLICY.NAME=VALUE", help="A policy's parameter. May be repeated.")
+        list[str] | None, typer.Option(metavar="POLICY.NAME=VALUE", help="Parameter of a policy. May be repeated.")
     ] = None,
     threads: Annotated[
         int | None, typer.Option(help="Number of threads; all cores by default. The results do not depend on it.")
@@ -38,11 +40,11 @@ def simulate(
         str, typer.Option(help="Winner that regret is measured against: condorcet, copeland, borda or utility.")
     ] = "condorcet",
     until: Annotated[str | None, typer.Option(metavar="verdict", help="Stop each run when the winner is certain.")] = None,
-    verdict_error: Annotated[float, typer.Option(help="Chance of a wrong verdict, with --until.")] = 0.05,
+    verdict_error: Annotated[float, typer.Option(help="Chance of a wrong verdict that you accept, with --until.")] = 0.05,
     answers: Annotated[str, typer.Option(help="Kind of answers: coins (one per pair) or rankings (of the slate).")] = "coins",
     delay: Annotated[str, typer.Option(help="Rounds that each answer is late; or geometric:MEAN, for random delays.")] = "0",
     json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON; - prints them.")
+        str | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON; '-' prints them.")
     ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw regret over rounds, or verdicts, into a .png, .svg or .pdf file.")
@@ -53,7 +55,10 @@ def simulate(
     legend: Annotated[
         str, typer.Option(help="Legend of the plot: labels (at the ends of the lines), inside or outside.")
     ] = "labels",
-    show: Annotated[str, typer.Option(help="Plot regret over rounds, per-log (over ln t), or runs (every run).")] = "regret",
+    show: Annotated[
+        str,
+        typer.Option(help="What to plot: regret (over rounds), per-log (regret over ln t) or runs (final regret of every run)."),
+    ] = "regret",
 ) -> None:
     """Play policies on a known problem and measure their regret. All policies meet the same random numbers."""
     from multiduel.display.tables import rich_table

@@ -36,9 +36,14 @@ Meant = Annotated[
     ),
 ]
 Names = Annotated[bool, typer.Option("--winner-is-name", help="The winner's column holds names of options, not sides.")]
-Kind = Annotated[str | None, typer.Option(help="Kind of votes, if it is not recognised: battles, rankings, counts ...")]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        help="Kind of votes, if it is not recognised: battles, pairs, rankings, places, slates, counts or 'square counts'."
+    ),
+]
 By = Annotated[str, typer.Option(help="Unit of evidence: answer (these raters), rater (people like these raters) or case.")]
-Alpha = Annotated[float, typer.Option(help="Accept at most this chance of an error.")]
+Alpha = Annotated[float, typer.Option(help="Chance of an error that you accept.")]
 
 
 @app.command()
@@ -47,24 +52,26 @@ def rank(
     by: By = "answer",
     alpha: Alpha = 0.05,
     margin: Annotated[
-        float, typer.Option(help="Treat options this close as equally good: 0.05 means up to 55 % of the answers.")
+        float, typer.Option(help="Options this close count as equally good: 0.05 means up to 55 % of the answers.")
     ] = 0.0,
     style: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Read the options' contents; add strengths at equal length, headings and lists."),
+        typer.Option(metavar="FILE", help="File of the options' contents; adds strengths at equal length, headings and lists."),
     ] = None,
     position: Annotated[bool, typer.Option("--position", help="Add strengths as if no option were shown first.")] = False,
-    top: Annotated[int | None, typer.Option(min=1, help="Print only this many lines of the table.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Number of lines of the table to print; all by default.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Draw the strengths with their intervals.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE.tex", help="Write the table for LaTeX.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers; '-' prints them.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON; '-' prints them.")
+    ] = None,
     column: Named = None,
     outcome: Meant = None,
     winner_is_name: Names = False,
     kind: Kind = None,
 ) -> None:
-    """Rank the options in a file of votes: name the winner, if it is certain, and print the standings."""
+    """Rank the options in a file of votes. Name the winner, if it is certain, and print the standings."""
     from multiduel.display.standings_tables import span
     from multiduel.display.tables import text_table
     from multiduel.engine.standings import standings
@@ -111,12 +118,17 @@ def next_(
     files: Files,
     slate_size: Annotated[int, typer.Option(help="Options shown in one slate.")] = 2,
     number: Annotated[int, typer.Option(help="Number of slates.")] = 20,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="A .csv or .jsonl file; if not given, CSV is printed.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the slates to this .csv or .jsonl file; without it, CSV is printed."),
+    ] = None,
     by: By = "answer",
     alpha: Alpha = 0.05,
-    option: Annotated[list[str] | None, typer.Option(help="An option that the votes do not have yet. May be repeated.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Option that the votes do not have yet. May be repeated.")
+    ] = None,
     case: Annotated[
-        list[str] | None, typer.Option(help="A case to compare on; those of the votes if not given. May be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Case to compare on; those of the votes by default. May be repeated.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the choice.")] = 0,
     column: Named = None,

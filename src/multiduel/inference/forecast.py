@@ -36,7 +36,7 @@ RIDGE = 1.0  # strengths are thought to spread by about 1
 
 
 class Forecast(NamedTuple):
-    """Answers still needed for a verdict, or too early to say: before many showings, or while the range is too wide.
+    """How many answers a verdict still needs, as a range. It is "too early to say" while data are few or the range is too wide.
 
     >>> forecast(Tally(3)).too_early
     True

@@ -21,7 +21,7 @@ MOST_COUNT = 1e12  # up to here, tables of counts as different as 1 and this can
 
 
 class Answer(NamedTuple):
-    """An answer that a tally holds, to be undone by.
+    """An answer that a tally holds, for ``undo``.
 
     >>> answer = Tally(3).add((2, 0), [[0, 1], [0, 0]])  # 2 above 0
     >>> answer.number, answer.arms

@@ -1,4 +1,4 @@
-"""Is the matter settled? A verdict that may be asked for at any time, from answers to slates chosen in any way.
+"""Say whether the best option is certain: a verdict for any time, from answers to slates chosen in any way.
 
 **Evidence.** For a pair (i, j) let X be 1, 1/2 or 0 in each answer that judges it: i above, level, below. The claim "E[X | all
 before, the slate, and that the pair is judged] <= q in every answer" is tested by bets (``kernels.evidence``): money that an

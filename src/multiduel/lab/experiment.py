@@ -54,17 +54,18 @@ KEBAB, LONGEST_ID = r"[a-z0-9]+(-[a-z0-9]+)*", 80  # an id names files
 class Contender:
     """A policy with its parameters, as one line of the figure."""
 
-    policy: str  # its name; or where it is ("path/to/file.py:SPEC"), which then stands in ``source``
-    id: str = ""  # what results are filed under: the policy's name if not given
-    label: str = ""  # what is shown: the id if not given
-    params: dict[str, Any] = field(default_factory=dict)
+    # docs/reference/experiment.md shows these comments, up to "source".
+    policy: str  # a name from 'multiduel policies', or your own: my_policy.py:SPEC (beside the file) or my_module:SPEC
+    id: str = ""  # name of its results; the policy's name if not given. Two contenders with one policy need two ids
+    label: str = ""  # name in figures and tables; the id if not given
+    params: dict[str, Any] = field(default_factory=dict)  # the policy's parameters: see 'multiduel policies NAME'
     slate_size: int | None = None  # the experiment's if not given; two-dueling policies compare two
     runs: int | None = None  # the experiment's if not given
-    rival: bool = False  # drawn as a dashed line
+    rival: bool = False  # whether its line is dashed
     features: tuple[tuple[float, ...], ...] | None = None  # a row per arm, for policies that take features
-    source: str = ""  # where a policy that is not multiduel's was found
-    anytime: bool | None = None  # as its card says
-    cite: str = ""  # what a policy that is not multiduel's cites, so that results know it without its code
+    source: str = ""  # where a plug-in policy was found
+    anytime: bool | None = None  # as the policy description says
+    cite: str = ""  # what a plug-in policy cites, so that results know it without its code
 
     def __post_init__(self) -> None:
         if self.anytime is None:
@@ -81,7 +82,7 @@ class Contender:
             raise BadInput(f"'id' of a contender must be of {rule}. Got {self.id!r}.")
 
     def check_features(self, n_arms: int) -> None:
-        """Refused if this policy takes none, or if they are not those of so many arms."""
+        """Refuse features that this policy does not take, or that are not those of ``n_arms`` arms."""
         feature_table(find(self.policy), self.features, n_arms)
 
 
@@ -89,22 +90,23 @@ class Contender:
 class Experiment:
     """One problem, several contenders, and how they are measured."""
 
-    name: str  # what it is known by, and its folder of results
-    title: str = ""  # over the figure
-    short: str = ""  # in sentences and tables: the title if not given
-    problem: dict[str, Any]
-    contenders: tuple[Contender, ...]
-    slate_size: int = 2
-    horizon: int
-    runs: int = 50
-    seed: int = 0
-    checkpoints: int | tuple[int, ...] = 50  # so many, spaced as ``spacing`` says; or the rounds themselves
-    spacing: str = "log"  # evenly on a logarithmic axis; "both": half of them so, half evenly on a linear one
-    horizons: int | tuple[int, ...] | None = None  # the checkpoints of policies that are told each as their end; None: the same
-    regret: str = "average"
-    benchmark: str = "condorcet"
-    reset_horizon: bool = True  # policies that must know the horizon play one run per checkpoint, told it ends there
-    delay: int | str = 0  # rounds that each answer is late; or "geometric:MEAN"
+    # docs/reference/experiment.md shows these comments.
+    name: str  # name of the experiment and of its folder of results; the file's name if not given
+    title: str = ""  # shown over the figure
+    short: str = ""  # shorter title for tables; the title if not given
+    problem: dict[str, Any]  # the table [problem]
+    contenders: tuple[Contender, ...]  # the tables [[contenders]]
+    slate_size: int = 2  # largest number of arms in a slate; two-dueling policies compare two
+    horizon: int  # number of rounds T
+    runs: int = 50  # number of independent runs
+    seed: int = 0  # the same seed gives the same numbers; all contenders meet the same random numbers
+    checkpoints: int | tuple[int, ...] = 50  # number or list of rounds at which regret is recorded
+    spacing: str = "log"  # checkpoints evenly spaced on a logarithmic axis; "both": half of them so, half on a linear axis
+    horizons: int | tuple[int, ...] | None = None  # number or list of horizons, with reset_horizon; as checkpoints if not given
+    regret: str = "average"  # kind of regret that is shown: average, strong, weak or slots; all four are stored
+    benchmark: str = "condorcet"  # winner that regret is measured against: condorcet, copeland, borda or utility
+    reset_horizon: bool = True  # a policy that must know the horizon plays a run for each checkpoint, which is its horizon
+    delay: int | str = 0  # rounds that each answer is late, or "geometric:MEAN"
 
     def __post_init__(self) -> None:
         ids = [contender.id for contender in self.contenders]
@@ -113,17 +115,17 @@ class Experiment:
                 raise BadInput(f"contender {number}: each needs an 'id' of its own. Got '{id}' {ids.count(id)} times.")
 
     def marks(self) -> Ints:
-        """The rounds at which regret is recorded."""
+        """List the rounds at which regret is recorded."""
         return _rounds(self.checkpoints, self.horizon, self.spacing)
 
     def marks_of(self, contender: Contender) -> Ints:
-        """The same for one contender: those that play a run per checkpoint may have fewer."""
+        """List the rounds for one contender: those that play a run per checkpoint may have fewer."""
         if self.horizons is None or not self.plays_again(contender):
             return self.marks()
         return _rounds(self.horizons, self.horizon, "log")
 
     def plays_again(self, contender: Contender) -> bool:
-        """Does it play a run of its own for each checkpoint, told that it ends there?"""
+        """Tell whether a contender plays a run for each checkpoint, with that checkpoint as its horizon."""
         return self.reset_horizon and not contender.anytime
 
     def contender(self, id: str) -> Contender:
@@ -137,11 +139,11 @@ class Experiment:
         return contender.runs or self.runs
 
     def slate_size_of(self, contender: Contender) -> int:
-        """What ``simulate`` is told: two-dueling policies compare two, whatever it is."""
+        """Return the slate size for ``simulate``: two-dueling policies compare two, whatever it is."""
         return contender.slate_size or self.slate_size
 
     def to_json(self) -> dict[str, Any]:
-        """What ``from_json`` takes back. A delay of 0 is left out, so that earlier results stay valid."""
+        """Return a table for ``from_json``. A delay of 0 is left out, so that earlier results stay valid."""
         table = dataclasses.asdict(self)
         return table if self.delay else {name: value for name, value in table.items() if name != "delay"}
 
@@ -161,7 +163,7 @@ def _rounds(marks: int | tuple[int, ...], horizon: int, spacing: str) -> Ints:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Experiments that differ in their problem or in their slate size, as one file says; of most files it is only one."""
+    """The experiments of one file, which differ in their problem or slate size; most files have only one."""
 
     name: str  # the folder of theirs
     title: str = ""
@@ -173,17 +175,17 @@ class Sweep:
 
 
 def load(path: str | os.PathLike[str]) -> Experiment:
-    """The experiment in a TOML file. A file it names is looked for beside it."""
+    """Read the experiment in a TOML file. A file that it names is looked for beside it."""
     return parse(read_text(path), path)
 
 
 def load_all(path: str | os.PathLike[str]) -> Sweep:
-    """The experiments in a TOML file."""
+    """Read the experiments in a TOML file: one, or those of a sweep."""
     return parse_all(read_text(path), path)
 
 
 def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
-    """The experiment in a TOML text; ``where`` is the file it is from, for its name and for error sentences."""
+    """Read the experiment in a TOML text; ``where`` is its file, for its name and for error sentences."""
     sweep = parse_all(text, where)
     if sweep.several:
         raise BadInput(f"'{where}' must be one experiment. Got a sweep of {len(sweep.experiments)}: 'load_all' takes it.")
@@ -191,7 +193,7 @@ def parse(text: str, where: str | os.PathLike[str]) -> Experiment:
 
 
 def parse_all(text: str, where: str | os.PathLike[str]) -> Sweep:
-    """The experiments in a TOML text: one, or as many as its lists and problems make."""
+    """Read the experiments in a TOML text: one, or as many as its lists and problems make."""
     table = _table(text, where, ())
     table["name"] = table.get("name", Path(where).stem)
     try:
@@ -258,7 +260,7 @@ def _contenders(below: Any, above: Any) -> dict[str, Any]:
 
 
 def from_json(table: Mapping[str, Any], where: str | os.PathLike[str], source: Source = "data") -> Experiment:
-    """An experiment from a table of its fields. Whatever is wrong is refused, and said where.
+    """Make an experiment from a table of its fields. An error names the entry that is wrong.
 
     ``source`` says whose names of policies these are (see ``registry.find``): typed, in a person's own file, or data, in results.
     """
@@ -269,14 +271,14 @@ def from_json(table: Mapping[str, Any], where: str | os.PathLike[str], source: S
 
 
 def quick_all(sweep: Sweep) -> Sweep:
-    """A small version of a sweep; its experiments keep their names, in a folder of another."""
+    """Make a small version of a sweep. Its experiments keep their names, in a folder of another name."""
     small = (dataclasses.replace(quick(each), name=each.name, title=each.title) for each in sweep.experiments)
     experiments = tuple(small) if sweep.several else (quick(sweep.experiments[0]),)
     return dataclasses.replace(sweep, name=f"{sweep.name}{QUICK}", experiments=experiments)
 
 
 def quick(experiment: Experiment) -> Experiment:
-    """A small version for a first look, in a folder of its own."""
+    """Make a small version for a first look, with a folder of its own."""
     horizon = min(experiment.horizon, 10_000)
 
     def fewer(marks: int | tuple[int, ...]) -> int | tuple[int, ...]:
@@ -392,7 +394,7 @@ def _check_contenders(experiment: Experiment) -> None:
 
 
 def is_at_hand(policy: str, source: str) -> bool:
-    """Is the policy loaded? To read results its file is not needed, and not run: only multiduel's own must be there."""
+    """Tell whether the policy is loaded. Results can be read without the file of a plug-in policy."""
     return not source or policy in POLICIES
 
 

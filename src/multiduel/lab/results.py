@@ -47,7 +47,7 @@ OTHER = "Choose another folder with --out, or remove this one. Nothing was chang
 
 @dataclass(frozen=True)
 class Line:
-    """A contender and what was measured of it: one line of the figure."""
+    """A contender and its results: one line of the figure."""
 
     contender: Contender
     result: Result
@@ -63,17 +63,17 @@ class Line:
 
     @property
     def regret(self) -> Floats:
-        """Of the kind that is shown: runs x checkpoints."""
+        """Return the regret of the kind that is shown: runs x checkpoints."""
         return self.result.regrets[self.shown]
 
     @property
     def final(self) -> Floats:
-        """The same at the last checkpoint, one value per run."""
+        """Return that regret at the last checkpoint, one value per run."""
         return self.regret[:, -1]
 
     @property
     def summary(self) -> Summary:
-        """What tables show of it."""
+        """Summarise the contender for tables."""
         return self.result.summary(self.shown, name=self.label)
 
 
@@ -88,7 +88,7 @@ class Panel:
 
     @property
     def setting(self) -> str:
-        """The problem, and how late its answers are, if they are."""
+        """Describe the problem, with the delay of its answers if there is one."""
         return read_delay(self.experiment.delay).label(self.problem.label)
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class Panel:
         return tuple(Line(contender, result, self.experiment.regret) for contender, result in pairs)
 
     def line(self, id: str) -> Line:
-        """The line of the contender with this id."""
+        """Return the line of the contender with this id."""
         return self.lines[self.experiment.contenders.index(self.experiment.contender(id))]
 
     def curves(self, thick: Collection[str] = ()) -> list[Curve]:
@@ -121,7 +121,7 @@ class Panel:
         ]
 
     def showing(self, regret: str) -> Panel:
-        """The same results, another kind of regret shown."""
+        """Return the same results with another kind of regret shown."""
         return replace(self, experiment=replace(self.experiment, regret=choice("regret", regret, REGRETS)))
 
 
@@ -140,7 +140,7 @@ class Folder:
         return str(self.provenance["fingerprint"])
 
     def blocks(self) -> list[Block]:
-        """All there are; the first of every contender first, so that one policy compiles while others play."""
+        """List all parts. The first of every contender comes first, so that one policy compiles while others play."""
         runs = {contender.id: self.experiment.runs_of(contender) for contender in self.experiment.contenders}
         return [
             Block(id, first, min(self.block, most - first))
@@ -150,7 +150,7 @@ class Folder:
         ]
 
     def finished(self, block: Block) -> bool:
-        """Is this part there, with all that the experiment asks for?"""
+        """Tell whether this part is there, with everything that the experiment asks for."""
         return self.missing(block) is None
 
     def missing(self, block: Block) -> Block | None:
@@ -178,7 +178,7 @@ class Folder:
         return replace(block, marks=tuple(marks[marks <= until].tolist()), end=until)
 
     def store(self, block: Block, result: Result) -> None:
-        """Write a part; where it has other checkpoints already, they are kept."""
+        """Write a part. Other checkpoints that it has already are kept."""
         contender = self.experiment.contender(block.contender)
         rows, seconds, compile_seconds = parts.rows_of(result), result.seconds, result.compile_seconds
         old = None if block.marks is None else self._part(block)
@@ -211,11 +211,11 @@ class Folder:
         return int(self.experiment.marks_of(contender)[-1]) if told else self.experiment.horizon
 
     def panel(self) -> Panel:
-        """The results; refused while parts are missing."""
+        """Return the results. Refused while parts are missing."""
         return self._panel(self._whole())
 
     def finish(self) -> Panel:
-        """The same, and all parts as one table with the contenders' names, sorted by contender, run and round."""
+        """Return the results, and all parts as one table with the contenders' names, sorted by contender, run and round."""
         import pyarrow as pa
 
         whole = self._whole()
@@ -300,7 +300,7 @@ def _end(facts: dict[str, Any]) -> int:
 
 
 def read(folder: str | Path) -> Panel:
-    """The results in an experiment's folder, from its parts."""
+    """Read the results in an experiment's folder, from its parts."""
     return find_folder(Path(folder)).panel()
 
 

@@ -1,4 +1,4 @@
-"""What a machine is: the plug-in of a reduction, with the operations of the paper as generics.
+"""The functions of a machine, the plug-in of a reduction: the operations of the paper.
 
 A *bandit* (singleton bandit machine, SBM) is advanced for ever; an *identifier* (best-arm-identification machine, BAIM) also
 stops and returns an arm. Both hold ``rows`` independent copies of themselves in one State, because MultiSBM runs one per
@@ -56,7 +56,7 @@ def advance(params: Any, state: Any, row: int, round: int, rng: Stream) -> int:
 
 @generic(optional=True)
 def advance_all(params: Any, state: Any, held: Ints, round: int, rng: Stream, arms: Ints) -> None:
-    """Advance(S) for the rows that are not held, in their order: arms[row] is what it gives. The others' stay."""
+    """Advance the rows that are not held, in order: write the arm of each into ``arms[row]``. Leave the others as they are."""
     for row in range(held.shape[0]):
         if held[row] == 0:
             arms[row] = advance(params, state, row, round, rng)
@@ -93,8 +93,9 @@ def additional_feedback(params: Any, state: Any, row: int, arm: int, won: float,
 
 @generic(optional=True)
 def hold(params: Any, state: Any, row: int, arm: int, limit: int) -> int:
-    """Right after Advance returned ``arm``: stay with it for as many rounds (1 to limit) as no outcome of ``arm`` could
-    change, count them as advanced, and say how many they are.
+    """Stay with ``arm``, which Advance has just returned, and return for how many rounds: from 1 to ``limit``.
+
+    No outcome of ``arm`` may change the choice in these rounds. They count as advanced.
 
     >>> import numpy as np
     >>> from multiduel.authoring import advance, allocate, hold
@@ -124,7 +125,7 @@ def stopped(params: Any, state: Any, row: int) -> bool:
 
 @generic
 def answer(params: Any, state: Any, row: int) -> int:
-    """Return the identified arm or, before that and for bandits, the arm it would name now (Return).
+    """Return the identified arm or, before that and for bandits, the arm that the machine would name now (Return).
 
     >>> import numpy as np
     >>> from multiduel.authoring import allocate, answer, feedback

@@ -174,7 +174,7 @@ class Analysis:
 
     @cached_property
     def forecast(self) -> Forecast | None:
-        """How many more users (or pages, by the unit) until it is settled; None where there is no comparison to go by."""
+        """How many more users (or pages, by the unit) a verdict needs; None if nothing was compared."""
         if self.not_compared:
             return None
         if self.verdict.settled:
@@ -183,7 +183,7 @@ class Analysis:
 
     @cached_property
     def standings(self) -> Standings | None:
-        """All rankers in order, from every judgement of every page, clustered by the unit; None where there is no comparison.
+        """All rankers in order, from every judgement of every page, clustered by the unit; None if nothing was compared.
 
         The intervals are approximate, for many users (asymptotic); the verdict is exact and is taken over.
         """
@@ -195,7 +195,7 @@ class Analysis:
 
     @cached_property
     def means(self) -> MeansVerdict | None:
-        """What the means of users' first 2, 4, 8, ... judgements settle (``inference.unit_means``); None if it does not apply.
+        """The verdict of the means of users' first 2, 4, 8, ... judgements (``inference.unit_means``); None if it does not apply.
 
         ``reached`` counts pages.
         """

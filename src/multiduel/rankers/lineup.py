@@ -123,7 +123,7 @@ class Lineup:
 
     @cached_property
     def digest(self) -> str:
-        """Tells two line-ups apart."""
+        """Hash that tells two line-ups apart."""
         parts = (self.offset, self.grade, self.order, self.returned)
         return hashlib.sha256("\0".join(self.names).encode() + b"".join(p.tobytes() for p in parts)).hexdigest()
 

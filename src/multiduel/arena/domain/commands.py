@@ -64,7 +64,7 @@ class RetireOption:
 
 @dataclass(frozen=True)
 class AdmitRater:
-    """Add a rater, whose answer is the new rater's id."""
+    """Add a rater. The answer is the new rater's id."""
 
     arena: str
     label: str
@@ -230,7 +230,7 @@ class ArenaInfo:
 
 @dataclass(frozen=True)
 class Ticket:
-    """A question put to a rater. ``options`` (ids, in the order shown) are the owner's business: raters get positions."""
+    """A question to a rater. ``options`` holds ids in the order shown; raters see positions only."""
 
     id: str
     arena: str
@@ -253,7 +253,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a vote or an undo."""
+    """The outcome of a vote or an undo."""
 
     event: int  # the number under which it stands
     counted: str  # counted, late (counted too), aside, skipped; undone
@@ -263,7 +263,7 @@ class Receipt:
 
 @dataclass(frozen=True)
 class LineReport:
-    """What became of one line of a file of votes."""
+    """The outcome of one line of a file of votes."""
 
     id: str
     line: int  # from 1
@@ -274,7 +274,7 @@ class LineReport:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What became of a file of votes."""
+    """The outcome of a file of votes."""
 
     accepted: bool  # all lines were in order (and, but for a dry run, are in the log now)
     dry_run: bool

@@ -8,7 +8,7 @@ class Refused(Exception):
 
 
 class Conflict(Refused):
-    """It contradicts what is already so: another vote on the same ticket, an arena that is closed."""
+    """The command contradicts the arena's state: a different vote on the same ticket, or a closed arena."""
 
 
 class NotFound(Refused):
@@ -16,11 +16,11 @@ class NotFound(Refused):
 
 
 class Forbidden(Refused):
-    """Not with these rights."""
+    """The key, or the rater, has no right to do this."""
 
 
 class Unavailable(Exception):
-    """It could not be made durable, and it is not known whether it was. Send it again: every command may be repeated."""
+    """The command may not have been stored. Send it again: every command may be repeated."""
 
 
 class TooOften(Exception):

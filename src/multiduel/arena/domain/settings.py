@@ -219,7 +219,7 @@ def _declare(kind: Any, default: Any, label: str, help: str = "", **words: Any) 
 
 @dataclass(frozen=True)
 class Settings:
-    """What an arena is asked to find out, and how: fixed when it is created, except for the policy and the margin.
+    """The settings of an arena. They are fixed when it is created, except for the policy and the margin.
 
     Each field is declared with its label, help, limits and default; adding a setting is adding a field.
 

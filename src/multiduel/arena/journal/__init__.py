@@ -18,7 +18,7 @@ __all__ = ["ArenaRow", "Journal", "KeyChange", "Notice", "Secret", "Secrets", "S
 
 
 def connect(db: str | os.PathLike[str]) -> Journal:
-    """Open a journal. Tables are made, and older ones migrated, on the way.
+    """Open a journal. Missing tables are made, and older ones migrated.
 
     Parameters
     ----------

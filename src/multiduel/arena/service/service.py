@@ -101,7 +101,7 @@ class Live:
 
 
 class Service:
-    """Every method may be called from any thread. ``submit`` returns at once; ``do`` waits for the answer.
+    """All arenas of a journal. Methods may be called from any thread; ``submit`` returns at once, ``do`` waits for the answer.
 
     >>> import os, tempfile
     >>> from multiduel.arena import connect
@@ -506,7 +506,7 @@ class Service:
 
     @contextmanager
     def look(self, arena: str) -> Iterator[State]:
-        """Lend the state with all that is committed, by this process or others. It must not be changed, nor kept.
+        """Return the state with all committed events, by this process or others. Do not change or keep it.
 
         Parameters
         ----------
@@ -643,7 +643,7 @@ class Service:
             return [(min(at, now), votes) for at, votes in (state.pace.spans() if spans is None else spans)]
 
     def reading(self, arena: str) -> State:
-        """Return the state as it is now, to read all its tickets by, which takes as long as reading the log and holds up no vote.
+        """Return the state as it is now, for reading all its tickets. That takes as long as reading the log, and delays no vote.
 
         Parameters
         ----------

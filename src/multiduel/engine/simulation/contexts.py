@@ -58,7 +58,7 @@ class ContextProblem:
         return int(self.rows.shape[1])
 
     def benchmark_gaps(self, kind: str) -> Floats:
-        """Refuse benchmarks other than "condorcet" and "utility". What an arm costs is another in every round: zeros here.
+        """Return zeros, because the cost of an arm changes from round to round. Take "condorcet" and "utility" only.
 
         Parameters
         ----------

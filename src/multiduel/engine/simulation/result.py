@@ -414,7 +414,7 @@ class Results(list[Result]):
 
     @property
     def labels(self) -> list[str]:
-        """What each result is called: its own label, or its policy and what tells it apart from others of that policy."""
+        """Names of the results: the label that was given, or the policy with the parameters that tell it apart."""
         return [result.label or self._label(number) for number, result in enumerate(self)]
 
     @overload
