@@ -121,8 +121,8 @@ def test_rucb_with_wins_inverted_lands_last_and_the_page_shows_that_it_ends_wron
     found, paths = inverted
     (table,) = found.tables
     assert [row[2].split()[0] for row in table.rows] == ["4", "4", "4"], "last of four in every family"
-    assert all("rucb" not in row[4].split(", ") for row in table.rows), "told apart from what it was made of"
-    assert all(float(row[5].rstrip("%")) > 50 for row in table.rows), "most runs end wrong"
+    assert all("rucb" not in row[8].split(", ") for row in table.rows), "told apart from what it was made of"
+    assert all(float(row[4].rstrip("%")) > 50 for row in table.rows), "most runs end wrong"
     page = paths[0].read_text()
     assert "rank 4 of 4" in page and "It ends wrong in most runs." in page
 
