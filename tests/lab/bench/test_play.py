@@ -165,6 +165,17 @@ def test_the_command_plays_writes_checks_and_refuses(tmp_path):
         assert refused.exit_code != 0 and says in refused.output.replace("\n", " "), refused.output
 
 
+def test_a_changed_instance_is_refused_and_never_compared_with_shipped_results(tmp_path, monkeypatch):
+    own = played(RUCB, tmp_path)
+    pool = {name: played(POLICIES[name], tmp_path) for name in ("ws-s", "uniform")}
+    pool["ws-s"] = dataclasses.replace(pool["ws-s"], suite="another")
+    assert report.report(own, pool).profiles[0].policies == ("uniform", "rucb")
+    monkeypatch.setattr(suite, "digest", lambda: "f2f37339f29db1d5")
+    refused = call("ws-s", "--family", "cyclic", "--out", tmp_path)
+    said = " ".join(refused.output.split())
+    assert refused.exit_code != 0 and "must be those of suite v1 as it was frozen" in said and "f2f37339f29db1d5" in said
+
+
 def test_one_command_remakes_the_suite_with_every_policy(tmp_path, monkeypatch):
     monkeypatch.setattr(suite, "cells", lambda **limits: [CELL] if limits.get("horizons") == (10_000,) else [])
     few = {name: POLICIES[name] for name in ("rucb", "ws-s", "colstim")}

@@ -46,8 +46,8 @@ class Report:
 
 
 def report(own: PolicyResults, pool: Pool) -> Report:
-    """Set a policy's results beside those of others. ``pool`` may hold older results of it: they are left out."""
-    together = {name: results for name, results in pool.items() if name != own.policy} | {own.policy: own}
+    """Set a policy's results beside those of others on the same suite. Older results of it in ``pool`` are left out."""
+    together = {name: results for name, results in pool.items() if results.suite == own.suite} | {own.policy: own}
     settings = sorted({(row.horizon, row.slate_size) for row in own.rows.values() if row.runs})
     tables, profiles = [], []
     for horizon, slate_size in settings:
