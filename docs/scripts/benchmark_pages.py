@@ -43,7 +43,8 @@ def _overall() -> str:
         "",
         *said[1:],
         "",
-        f"*{said[0]}* [The benchmark](../benchmark.md) says how it is played.",
+        f"*{said[0]}* [The benchmark](../benchmark.md) says how it is played, and "
+        "[how to submit a policy](../benchmark.md#submit-a-policy).",
         "",
     ]
     lines += [

@@ -71,6 +71,7 @@ def bench(
         return _all(out, cap or CAP, anew, threads)
     if not names:
         return _leaderboard()
+    _frozen(suite.VERSION, suite.digest())
     specs = [_found(name) for name in names]
     for spec in specs:
         if reason := why_not(spec):
@@ -80,6 +81,18 @@ def bench(
         mine = cells_of(spec, listed)
         limit = cap or (CAP if whole else QUICK_SECONDS / max(1, len(mine)))
         _play(spec, mine, out, limit, suite.RUNS if whole else QUICK_RUNS, anew, threads)
+
+
+def _frozen(version: str, digest: str) -> None:
+    """Refuse to compare with shipped results of other instances."""
+    from multiduel.engine.registry.benchmark_results import shipped_suite
+
+    frozen = shipped_suite()["digest"]
+    if digest != frozen:
+        raise BadInput(
+            f"The instances must be those of suite {version} as it was frozen, {frozen}. Got {digest}: the suite's code was "
+            "changed, and results are not comparable with the shipped ones."
+        )
 
 
 def _horizons(given: str | None, known: tuple[int, ...]) -> tuple[int, ...]:

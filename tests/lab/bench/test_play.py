@@ -121,8 +121,8 @@ def test_rucb_with_wins_inverted_lands_last_and_the_page_shows_that_it_ends_wron
     found, paths = inverted
     (table,) = found.tables
     assert [row[2].split()[0] for row in table.rows] == ["4", "4", "4"], "last of four in every family"
-    assert all("rucb" not in row[4].split(", ") for row in table.rows), "told apart from what it was made of"
-    assert all(float(row[5].rstrip("%")) > 50 for row in table.rows), "most runs end wrong"
+    assert all("rucb" not in row[8].split(", ") for row in table.rows), "told apart from what it was made of"
+    assert all(float(row[4].rstrip("%")) > 50 for row in table.rows), "most runs end wrong"
     page = paths[0].read_text()
     assert "rank 4 of 4" in page and "It ends wrong in most runs." in page
 
@@ -163,6 +163,17 @@ def test_the_command_plays_writes_checks_and_refuses(tmp_path):
     ):
         refused = call(*words, "--out", tmp_path)
         assert refused.exit_code != 0 and says in refused.output.replace("\n", " "), refused.output
+
+
+def test_a_changed_instance_is_refused_and_never_compared_with_shipped_results(tmp_path, monkeypatch):
+    own = played(RUCB, tmp_path)
+    pool = {name: played(POLICIES[name], tmp_path) for name in ("ws-s", "uniform")}
+    pool["ws-s"] = dataclasses.replace(pool["ws-s"], suite="another")
+    assert report.report(own, pool).profiles[0].policies == ("uniform", "rucb")
+    monkeypatch.setattr(suite, "digest", lambda: "f2f37339f29db1d5")
+    refused = call("ws-s", "--family", "cyclic", "--out", tmp_path)
+    said = " ".join(refused.output.split())
+    assert refused.exit_code != 0 and "must be those of suite v1 as it was frozen" in said and "f2f37339f29db1d5" in said
 
 
 def test_one_command_remakes_the_suite_with_every_policy(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 
 from multiduel.engine.registry.benchmark_results import PolicyResults, Row
 from multiduel.engine.simulation import statistics
-from multiduel.lab.bench import ranking, report, suite
+from multiduel.lab.bench import figures, ranking, report, suite
 from multiduel.lab.bench.ranking import overall, ratios, scores, standings
 from multiduel.lab.bench.suite import Cell
 
@@ -141,3 +141,17 @@ def test_many_settings_are_one_sentence_and_a_table():
     assert "rank 1 in 2 of 3 settings; at worst rank 3 of 3 with m = 2 and T = 10,000" in found.headline
     table = report.settings_table("own", found.profiles)
     assert [row[:3] for row in table.rows] == [("2", "10,000", "3"), ("4", "10,000", "1"), ("8", "10,000", "1")]
+
+
+def test_named_lines_of_a_profile_can_be_told_apart(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda self, *a, **k: (drawn.append(self), save(self, *a, **k))[1])
+    names = ("ind-self-sparring", "dts", "dts+", "merge-dts", "due-duel", "challengers")  # four are blue, two orange
+    pool = {name: results(name, 0.1 * (place + 1)) for place, name in enumerate(names)}
+    monkeypatch.setattr(ranking, "cells", lambda **_: [CELL])
+    figures.profile(overall(2, 10_000, pool), tmp_path / "profile.svg", own="due-duel")
+    lines = [line for line in drawn[0].axes[0].lines if not line.get_label().startswith("_")]
+    looks = {(line.get_color(), line._dash_pattern[1] and tuple(line._dash_pattern[1])) for line in lines}
+    assert len(lines) == len(names) and len(looks) == len(names)

@@ -1,21 +1,27 @@
 """The shipped results: of the frozen suite, of every policy that can play it, and a sample of them played again."""
 
+import dataclasses
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import multiduel as md
 from multiduel.engine.registry import benchmark_results as files
+from multiduel.engine.registry import suggest
 from multiduel.engine.registry.registry import find
-from multiduel.lab.bench import play, suite
+from multiduel.lab.bench import leaderboard, play, suite
 from multiduel.policies import ALL
 
 ROOT = Path(__file__).parents[3]
 CAN_PLAY = [spec.name for spec in ALL if not play.why_not(spec)]
 PLAYED = sorted(files.shipped())  # a new policy is none of them until somebody has played it
-DRAWN = [PLAYED[place] for place in np.random.default_rng(31).permutation(len(PLAYED))[:10].tolist()]
-SAMPLED = list(dict.fromkeys(["due-duel", *DRAWN]))  # ours, whose rule is the likeliest to change, and ten others
+SUBMITTED = sorted({*PLAYED} - {spec.name for spec in ALL})
+PACKAGES = [line for line in (ROOT / "benchmarks" / "submissions.txt").read_text().splitlines() if line[:1] not in ("", "#")]
+OURS = [name for name in PLAYED if name not in SUBMITTED]
+DRAWN = [OURS[place] for place in np.random.default_rng(31).permutation(len(OURS))[:10].tolist()]
+SAMPLED = list(dict.fromkeys(["due-duel", *DRAWN, *SUBMITTED]))  # due-duel, whose rule is the likeliest to change, and others
 
 
 def test_the_suite_beside_the_results_is_the_frozen_one():
@@ -24,10 +30,11 @@ def test_the_suite_beside_the_results_is_the_frozen_one():
 
 
 def test_every_policy_has_all_its_short_cells_or_says_why_not():
-    assert set(PLAYED) <= set(CAN_PLAY)
+    assert set(OURS) <= set(CAN_PLAY) and len(SUBMITTED) == len(PACKAGES)
     short = suite.cells(horizons=suite.HORIZONS[:1])
     for name, results in files.shipped().items():
-        for cell in play.cells_of(find(name), short):
+        sizes = suite.SLATE_SIZES if results.facts["slate"] == "any" else (2,)
+        for cell in [cell for cell in short if cell.slate_size in sizes]:
             row = results.rows[cell.family, cell.slate_size, cell.horizon]
             assert row.regret.shape[0] == 20 and (row.runs == suite.RUNS or row.note), (name, cell)
 
@@ -38,8 +45,32 @@ def test_results_are_a_few_megabytes():
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_a_sample_played_again_from_nothing_is_identical(name):
-    (checked,) = play.check(find(name), files.shipped()[name], 1, threads=1, seed=31)
-    assert checked.same, str(checked)
+    try:
+        spec = find(name, "typed" if name in SUBMITTED else "data")
+    except md.BadInput:
+        pytest.skip(f"The package of '{name}' is not installed: pip install -r benchmarks/submissions.txt")
+    checked = play.check(spec, files.shipped()[name], 10 if name in SUBMITTED else 1, threads=1, seed=31)
+    assert checked and all(each.same for each in checked), "; ".join(map(str, checked))
+
+
+def test_a_submitted_policy_is_ranked_and_not_suggested_where_it_is_not_installed(monkeypatch):
+    theirs = dataclasses.replace(files.shipped()["due-duel"], policy="theirs")
+    everyone = {**files.shipped(), "theirs": theirs}
+    caches = (leaderboard.pool, leaderboard.overall_of, leaderboard.standings_of, suggest.measured)
+    try:
+        for module in (leaderboard, suggest):
+            monkeypatch.setattr(module, "shipped", lambda: everyone)
+        for cached in caches:
+            cached.cache_clear()
+        assert f"{len(everyone)} policies played" in " ".join(leaderboard.summary())
+        for table in leaderboard.overall_tables():
+            ranks = {row[0]: row[3] for row in table.rows}
+            assert ranks["theirs"] == ranks["due-duel"], table.title
+        suggested = md.suggest(n_arms=20, slate_size=4)
+        assert suggested.policy == "due-duel" and "theirs" not in dict(suggested.others)
+    finally:
+        for cached in caches:
+            cached.cache_clear()
 
 
 def test_uniform_loses_what_random_slates_lose():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multiduel.display.line_styles import line_style
+from multiduel.display.line_styles import DASHED, line_style
 from multiduel.display.regret_figures import LINE, SIZES, THICK, UNDATED, check, figure_style
 from multiduel.display.tables import power_of_ten
 from multiduel.files import write_whole
@@ -18,6 +18,7 @@ NAMED = 6  # policies that have a colour and a name, beside the one that it is a
 MOST = 64.0  # times the best: where the axis ends
 LEGEND = 0.4  # inches below the axes
 FAINT = "#C8C8C8"
+PATTERNS: Any = ("-", DASHED, (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))  # of lines that share a colour
 OWN = "#D50000"  # of the policy that it is about: nobody else has it
 
 
@@ -39,12 +40,15 @@ def profile(found: Overall, file: Path, *, own: str | None = None, size: str = "
         for name in order:
             if name not in named:
                 axes.plot(times, 100.0 * found.profile(name, times), color=FAINT, linewidth=0.6, zorder=1)
-        for name in sorted(named, key=order.index):
+        shown = sorted(named, key=order.index)
+        colours = [OWN if name == own else line_style(name).colour for name in shown]
+        for place, name in enumerate(shown):
             style, mine = line_style(name), name == own
             share = 100.0 * found.profile(name, times)
             axes.plot(
                 *(times, share),
-                color=OWN if mine else style.colour,
+                color=colours[place],
+                linestyle=PATTERNS[colours[:place].count(colours[place]) % len(PATTERNS)],
                 marker=style.marker,
                 markevery=(20, 80),
                 markersize=4,
@@ -64,7 +68,7 @@ def profile(found: Overall, file: Path, *, own: str | None = None, size: str = "
         rounds = f"${rounds}}}$" if "{" in rounds else rounds
         count = len(found.families) * found.values.shape[2]
         axes.set_title(f"m = {found.slate_size}, T = {rounds}, {count} instances, {len(order)} policies")
-        figure.legend(loc="outside lower center", ncols=2 if size == "single" else 4, frameon=False, fontsize=7)
+        figure.legend(loc="outside lower center", ncols=2 if size == "single" else 4, frameon=False, fontsize=7, handlelength=3.5)
         drawn = io.BytesIO()
         figure.savefig(drawn, format=kind, dpi=160, metadata=UNDATED[kind])
     write_whole(file, drawn.getvalue())

@@ -35,7 +35,7 @@ def settings() -> list[tuple[int, int]]:
 def _ranked(slate_size: int, horizon: int) -> bool:
     """Were most policies tried in all families, and were few of them too slow under the caps so far?"""
     found = overall_of(slate_size, horizon)
-    able = [name for name in pool() if slate_size == 2 or POLICIES[name].slate == "any"]
+    able = [name for name, results in pool().items() if slate_size == 2 or results.facts.get("slate") == "any"]
     return len(found.policies) >= ENOUGH * len(able) and bool(found.played.size) and float(found.played.mean()) >= ENOUGH
 
 
@@ -56,7 +56,7 @@ def summary() -> list[str]:
     missing = [name for name, spec in POLICIES.items() if is_ours(spec) and name not in results and not why_not(spec)]
     lines = [
         f"Suite {VERSION}, {suite.digest()}: {len(FAMILIES)} families of 20 instances, {len(suite.cells())} cells.",
-        f"{len(results)} policies played {len(rows) - none} rows in {hours:.1f} CPU hours: {whole} with 20 runs an instance, "
+        f"{len(results)} policies played {len(rows) - none:,} rows in {hours:.1f} CPU hours: {whole:,} with 20 runs an instance, "
         f"{len(rows) - none - whole} with fewer, because a cell has a cap on its CPU time; {none} were left out as too slow.",
         f"Not played, because they need features of the arms: {', '.join(cannot)}." if cannot else "",
         f"Not played yet: {', '.join(missing)}." if missing else "",
@@ -105,21 +105,21 @@ def cell_table(cell: Cell) -> Table | None:
         "score",
         "rank",
         "times the best",
-        "not told apart from",
         "ends wrong",
         "worst tenth",
         "CPU a round",
         "runs",
+        "not told apart from",
     )
     rows = [
         (
-            *(line.policy, f"{line.score:.3g}", rank(line), times_best(line), not_apart(line.not_apart), f"{line.wrong:.1%}"),
-            *(f"{line.worst:.3g}", cpu(line.nanoseconds), f"{line.row.regret.size}"),
+            *(line.policy, f"{line.score:.3g}", rank(line), times_best(line), f"{line.wrong:.1%}", f"{line.worst:.3g}"),
+            *(cpu(line.nanoseconds), f"{line.row.regret.size}", not_apart(line.not_apart)),
         )
         for line in lines
     ]
     title = f"Slates of {cell.slate_size}, {cell.horizon:,} rounds"
-    return Table(head, rows, numeric=(1, 5, 6, 7, 8), title=title)
+    return Table(head, rows, numeric=(1, 4, 5, 6, 7), title=title)
 
 
 def left_out(cell: Cell) -> list[tuple[str, str]]:

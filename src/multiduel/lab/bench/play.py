@@ -162,7 +162,7 @@ def play_cell(spec: PolicySpec, cell: Cell, row: Row | None, *, cap: float, runs
         start = time.process_time()
         parts = [_play(spec, cell, number, row.runs, more, threads, None) for number in range(INSTANCES)]
         row = _with_runs(row, parts, time.process_time() - start)
-    why = f"{cap:g} CPU seconds a cell" if row.runs < runs else "a quick pass"
+    why = f"{cap:.3g} CPU seconds a cell" if row.runs < runs else "a quick pass"
     return replace(row, note=f"{row.runs} of {RUNS} runs an instance: {why}" if row.runs < RUNS else "")
 
 

@@ -15,7 +15,7 @@ from multiduel.lab.bench import figures
 from multiduel.lab.bench.ranking import Overall, Pool, Standing, in_cell, overall, standings
 from multiduel.lab.bench.suite import FAMILIES, RUNS, VERSION, Cell
 
-ENDS_WRONG = 0.5  # a policy that ends wrong in more of its runs than this is said to
+ENDS_WRONG = 0.5  # of the runs: if more end wrong, the first sentence says so
 SAID_NOT_APART = 4  # names in a cell of the table
 SAID_SETTINGS = 2  # in the sentence; more are in a table
 METHOD = (
@@ -25,6 +25,11 @@ METHOD = (
     "over instances, with Holm's adjustment. Policies that are **not told apart** may be better or worse: the suite cannot say. "
     "**Ends wrong**: the share of runs that recommend an arm at the end that is not the best. **Worst tenth**: the score of the "
     "worst tenth of the runs."
+)
+OVERALL = (
+    "**Over all families**, as in the first sentence, policies are ranked by their score over the best one of each family, as a "
+    "geometric mean over families. A family that a policy was too slow for counts as random slates. The range of that rank "
+    "holds it in 95 of 100 resamples of the instances."
 )
 
 
@@ -41,8 +46,8 @@ class Report:
 
 
 def report(own: PolicyResults, pool: Pool) -> Report:
-    """Set a policy's results beside those of others. ``pool`` may hold older results of it: they are left out."""
-    together = {name: results for name, results in pool.items() if name != own.policy} | {own.policy: own}
+    """Set a policy's results beside those of others on the same suite. Older results of it in ``pool`` are left out."""
+    together = {name: results for name, results in pool.items() if results.suite == own.suite} | {own.policy: own}
     settings = sorted({(row.horizon, row.slate_size) for row in own.rows.values() if row.runs})
     tables, profiles = [], []
     for horizon, slate_size in settings:
@@ -58,7 +63,10 @@ def report(own: PolicyResults, pool: Pool) -> Report:
         profiles.append(found)
     wrong = [row for row in own.rows.values() if row.runs]
     share = sum(int(row.wrong.sum()) for row in wrong) / max(1, sum(row.wrong.size for row in wrong))
-    ends = f"{share:.0%} of its runs recommend a wrong arm at the end" if share >= 0.001 else "hardly a run ends wrong"
+    percent = f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
+    ends = f"{percent} of its runs recommend a wrong arm at the end" if share >= 0.001 else "hardly a run ends wrong"
+    bad = sum(row.wrong.mean() > ENDS_WRONG for row in wrong)
+    ends += f", and most of them in {bad} of {len(wrong)} cells" if 0 < bad < len(wrong) else ""
     warning = " **It ends wrong in most runs.**" if share > ENDS_WRONG else ""
     ranks = _in_words(own.policy, profiles)
     headline = f"**{own.policy}**: {ranks}. {ends[0].upper()}{ends[1:]}.{warning}" if profiles else ""
@@ -119,11 +127,11 @@ def family_table(lines: Sequence[Standing], pool: Pool, title: str) -> Table:
         "score",
         "rank",
         "times the best",
-        "not told apart from",
         "ends wrong",
         "worst tenth",
         "CPU a round",
         "runs",
+        "not told apart from",
     )
     rows = []
     for line in lines:
@@ -135,14 +143,14 @@ def family_table(lines: Sequence[Standing], pool: Pool, title: str) -> Table:
                 f"{line.score:.3g}",
                 f"{rank(line)} of {of}",
                 times_best(line),
-                not_apart(line.not_apart),
                 f"{line.wrong:.1%}",
                 f"{line.worst:.3g}",
                 cpu(line.nanoseconds),
                 f"{line.row.regret.size}",
+                not_apart(line.not_apart),
             )
         )
-    return Table(head, rows, numeric=(1, 5, 6, 7, 8), title=title)
+    return Table(head, rows, numeric=(1, 4, 5, 6, 7), title=title)
 
 
 def rank(line: Standing) -> str:
@@ -183,12 +191,14 @@ def write(found: Report, own: PolicyResults, folder: Path) -> list[Path]:
     for profile, table in zip(found.profiles, found.tables, strict=True):
         name = f"{found.policy}-m{profile.slate_size}-T{profile.horizon}"
         paths.append(figures.profile(profile, folder / f"{name}.svg", own=found.policy))
+        narrow = figures.profile(profile, folder / f"{name}-narrow.svg", own=found.policy, size="single")
         figures.profile(profile, folder / f"{name}.pdf", own=found.policy, size="single")
         caption = (
             f"Performance profile, m = {profile.slate_size}, T = {power_of_ten(profile.horizon)}: on what share of the instances "
-            "a policy's mean regret is within a factor of the best one's. Further up and left is better."
+            "a policy's mean regret is within a factor of the best one's. Further up and left is better. A family that a policy "
+            "was too slow for counts as never within it."
         )
-        blocks += [Heading(table.title), Picture(paths[-1], caption), table]
+        blocks += [Heading(table.title), Picture(paths[-1], caption, narrow), table]
     if found.left_out:
         blocks += [Heading("Left out"), *(Text(note) for note in found.left_out)]
     few = [row for row in own.rows.values() if 0 < row.runs < RUNS]
@@ -197,7 +207,7 @@ def write(found: Report, own: PolicyResults, folder: Path) -> list[Path]:
             Heading("Fewer runs"),
             Text("; ".join(f"{count} cells: {note}" for note, count in Counter(row.note for row in few).items()) + "."),
         ]
-    blocks += [Heading("How to read it"), Text(METHOD)]
+    blocks += [Heading("How to read it"), Text(f"{METHOD} {OVERALL}")]
     file = folder / f"{found.policy}.html"
     write_whole(file, page(blocks, f"{found.policy} on suite {VERSION}"))
     return [file, *paths, *(path.with_suffix(".pdf") for path in paths)]
