@@ -43,7 +43,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        percent=percent, count=count, size=size, moment=moment, letter=letter, plural=plural, number_input=number_input
+        percent=percent,
+        count=count,
+        size=size,
+        moment=moment,
+        letter=letter,
+        plural=plural,
+        number_input=number_input,
+        no_votes=no_votes,
     )
     made.globals["static"] = lambda name: f"/static/{static_version()}/{name}"
     made.globals["version"] = __version__
@@ -85,6 +92,14 @@ def plural(number: float, one: str, many: str | None = None) -> str:
     ('1 vote', '2,000 votes')
     """
     return f"{number:,.0f} {one if number == 1 else many or one + 's'}"
+
+
+def no_votes(board: Any) -> str:
+    """What a board without votes that count says. Raters are not told of excluded votes."""
+    status, excluded = (board["status"], 0) if isinstance(board, Mapping) else (board.status, board.set_aside)
+    if excluded:
+        return f"No vote counts: {plural(excluded, 'is', 'are')} excluded."
+    return "No votes." if status == "closed" else "No votes yet."
 
 
 def moment(at: str) -> str:
