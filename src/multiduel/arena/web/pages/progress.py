@@ -67,13 +67,13 @@ def progress_of(app_context: AppContext, forecasts: Forecasts, arena: str, rater
 
 def own_progress(votes: int, goal: int | None) -> str:
     """
-    >>> own_progress(7, None), own_progress(7, 20), own_progress(21, 20)
-    ('7 votes by you', '7 of 20 votes by you', '21 votes by you, 20 were asked for. Thank you')
+    >>> own_progress(7, None), own_progress(7, 20), own_progress(1, 1)
+    ('7 votes by you', '7 of 20 votes by you', '1 vote by you, 1 was asked for. Thank you')
     """
     if goal is None:
         return f"{plural(votes, 'vote')} by you"
     return (
         f"{votes:,} of {plural(goal, 'vote')} by you"
         if votes < goal
-        else f"{plural(votes, 'vote')} by you, {goal:,} were asked for. Thank you"
+        else f"{plural(votes, 'vote')} by you, {goal:,} {'was' if goal == 1 else 'were'} asked for. Thank you"
     )

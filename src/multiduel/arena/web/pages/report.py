@@ -111,8 +111,8 @@ def caveats(state: State, board: Board, voted: Voters) -> list[str]:
         )
     elif board.unit == "case":
         said.append(
-            "On each question, only the first judgement of two options counts. The result holds for questions like these, not for "
-            "all questions."
+            "On each question, only the first judgement of two options counts. The result holds for questions like these, not "
+            "for all questions."
         )
     else:
         said.append(

@@ -25,6 +25,7 @@ const two = () => ranking?.places === 2;
 
 function begin() {
   const question = form();
+  document.querySelector("header .watch").hidden = !question?.dataset.board;
   ranking = question?.dataset.question === "rank" ? new Ranking(Number(question.dataset.places)) : null;
   question?.setAttribute("novalidate", "");
   const before = question?.dataset.ballot ? JSON.parse(question.dataset.ballot) : null;
