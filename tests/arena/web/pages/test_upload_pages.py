@@ -208,6 +208,23 @@ def test_all_links_are_in_one_table(call):
     assert table.count("/k/mdrater.") == 3 and table.startswith("rater,link") and "&#39;=1+1," in table
 
 
+@pytest.mark.parametrize("wrong", ["Ada\nBo\nAda", "Ada\nKnown", "Ada\nB\to", "Ada\n" + "x" * 201])
+def test_a_name_that_is_refused_admits_nobody_and_loses_nothing_typed(call, wrong):
+    arena, key = call.arena()
+    call.rater(arena, key, "Known")
+    visitor = Visitor(call)
+    token = visitor.token(visitor.enter(key).text)
+    fields = {"token": token, "request": "r" * 32, "labels": wrong, "group": "Lyon", "limit": "7"}
+    page = visitor("POST", f"/own/{arena}/raters", fields)
+    assert page.status_code == 422 and 'role="alert"' in page.text
+    assert f">{wrong}</textarea>" in page.text and 'value="Lyon"' in page.text and 'value="7"' in page.text
+    assert [one.label for one in call.service.raters(arena)] == ["Known"], "a link that nobody sees is of no use"
+    right = {"token": token, "request": "s" * 32, "labels": "Ada\nBo"}
+    for _ in range(2):  # sent again, it is answered again
+        assert visitor("POST", f"/own/{arena}/raters", right).text.count('class="qr"') == 2
+    assert [one.label for one in call.service.raters(arena)] == ["Known", "Ada", "Bo"]
+
+
 def test_sheets_are_numbered_and_listed(call):
     arena, key = call.arena()
     visitor = Visitor(call)
