@@ -521,6 +521,20 @@ def test_an_answer_lost_on_the_way_counts_once(house, browse):
     assert lost == [200, 200] and len(house.votes(arena)) == 1 and house.service.board(arena).answers == 1
 
 
+def test_a_rater_whose_key_was_revoked_while_ranking_is_told_so(house, browse):
+    arena = house.arena(3)
+    rater, link = house.rater(arena)
+    page = browse()
+    enter(page, link)
+    ready(page)
+    house.access.revoke("rater", arena, rater)
+    page.wait_for_timeout(2_100)  # what is known of keys may be two seconds old
+    for key in ("1", "2", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("main")).to_contain_text("this browser is not known here, or not any more")
+    assert house.votes(arena) == []
+
+
 def test_two_raters_at_once(house, browse):
     arena = house.arena(4)
     pages = []
@@ -687,7 +701,7 @@ def test_an_undo_elsewhere_and_a_stale_page(house, browse):
     house.service.do(Vote(ticket, {"rank": [2, 1, 0]}))
     for key in ("1", "2", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("#banner")).to_contain_text("another vote already")
+    expect(page.locator("#banner")).to_contain_text("Your vote was not counted. This ticket has another vote already")
     assert page.locator("form.question").get_attribute("data-ticket") != ticket
     house.service.do(Undo(arena, house.service.raters(arena)[0].rater, "elsewhere"))
     for key in ("1", "2", "Enter"):
