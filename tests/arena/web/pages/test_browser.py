@@ -264,6 +264,8 @@ def test_chips_that_tie_on_a_phone_do_not_cover_one_another(house, browse):
     ends = [box["x"] + box["width"] for box in chips]
     assert all(end <= box["x"] for end, box in zip(ends, chips[1:], strict=False))
     assert ends[-1] <= slot["x"] + slot["width"]
+    last = page.locator(".slot").last.bounding_box()
+    assert last["x"] + last["width"] <= 390, "all four are in sight"
 
 
 CODE = """```python
@@ -532,6 +534,7 @@ def test_a_rater_whose_key_was_revoked_while_ranking_is_told_so(house, browse):
     for key in ("1", "2", "Enter"):
         page.keyboard.press(key)
     expect(page.locator("main")).to_contain_text("this browser is not known here, or not any more")
+    expect(page.locator("h1")).to_have_text("Open your link")
     assert house.votes(arena) == []
 
 
