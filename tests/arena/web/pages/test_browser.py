@@ -790,6 +790,19 @@ def test_from_the_board_by_group_to_a_report_in_the_hands_of_a_boss(house, brows
     expect(boss.locator("main")).to_contain_text("This link does not work, or not any more.")
 
 
+def test_what_went_wrong_with_files_is_said_once(house, browse):
+    page = browse()
+    enter(page, f"{house.url}/k/{house.access.new_key('server')}")
+    page.goto(f"{house.url}/own/new")
+    page.locator("[data-chosen]").set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": picture(1)})
+    page.route("**/own/new", lambda route: route.abort())
+    for _ in range(2):
+        with page.expect_event("requestfailed"):
+            page.get_by_role("button", name="Preview").click()
+        expect(page.locator(".problem")).to_have_text("No connection. Nothing was sent: please try again.")
+        expect(page.get_by_role("button", name="Preview")).to_be_visible()
+
+
 def test_binary_is_not_poured_into_a_field(house, browse):
     arena = house.arena(3)
     owner = browse()

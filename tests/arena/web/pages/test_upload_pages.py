@@ -174,7 +174,7 @@ def test_what_cannot_be_undone_is_asked_first(call):
     visitor = Visitor(call)
     token = visitor.token(visitor.enter(key).text)
     for path, fields, words in (
-        ("status", {"do": "close"}, "Close permanently?"),
+        ("status", {"do": "close"}, "Nobody can vote in ‘taste’ after that"),
         ("links/revoke", {}, "Revoke all links?"),
     ):
         assert words in visitor("POST", f"/own/{arena}/{path}", {"token": token, **fields}).text

@@ -17,7 +17,7 @@ class Progress:
     """What a rater is told besides the question."""
 
     mine: str  # such as "7 of 20", or "7 votes by you"
-    forecast: str  # such as "81 to 710 more by all raters decide it"; empty while it is too early
+    forecast: str  # such as "81 to 710 more by all raters may decide it"; empty while it is too early
 
 
 KEPT = 3.0  # seconds: a forecast is a range, which one vote hardly moves
@@ -45,7 +45,7 @@ class Forecasts:
         try:
             board = app_context.service.board(arena)
             if board.forecast_range is not None and not board.settled:
-                words = f"{votes_needed(board)} more by all raters decide it"
+                words = f"{votes_needed(board)} more by all raters may decide it"
         except (Refused, Unavailable, BrokenLog):  # the next one who asks tries again
             pass
         finally:
