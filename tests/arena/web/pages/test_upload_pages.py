@@ -7,6 +7,7 @@ import re
 import httpx
 import pytest
 
+from multiduel.arena import AdmitRater, Ask, Vote
 from tests.arena.calling import Caller
 from tests.arena.files.test_uploads import JPEG, PNG, SVG, WAV, zipped
 from tests.arena.web.pages.visiting import Visitor
@@ -187,6 +188,27 @@ def test_what_cannot_be_undone_is_asked_first(call):
     assert "New shared link" not in raters and "Make links" not in raters
     board = visitor("GET", f"/own/{arena}/board").text
     assert "No winner" in board and "No winner yet" not in board and "Open for" not in board
+
+
+def test_votes_are_excluded_with_a_reason_that_the_report_names_and_counted_again(call):
+    arena, key = call.arena(slate_size=3)
+    rater = call.service.do(AdmitRater(arena, "<b>Eve</b>"))
+    ticket = call.service.do(Ask(arena, rater, "1"))
+    call.service.do(Vote(ticket.id, {"rank": [0, 1, 2]}))
+    visitor = Visitor(call)
+    token = visitor.token(visitor.enter(key).text)
+    path, fields = f"/own/{arena}/raters/quarantine", {"token": token, "rater": rater}
+    asked = visitor("POST", path, fields | {"do": "quarantine"}).text
+    assert (
+        "‘&lt;b&gt;Eve&lt;/b&gt;’ do not count" in asked and 'name="reason"' in asked and call.service.board(arena).answers == 1
+    )
+    assert visitor("POST", path, fields | {"rater": "r9"}).status_code == 404
+    page = visitor("POST", path, fields | {"sure": "1", "reason": "a <script> clicked"}).text
+    assert "a &lt;script&gt; clicked" in page and call.service.board(arena).answers == 0
+    report = visitor("GET", f"/own/{arena}/report").text
+    assert "1 vote: rater excluded by the owner: a &lt;script&gt; clicked" in report and "Eve&lt;" not in report
+    visitor("POST", path, fields | {"do": "release"})
+    assert call.service.board(arena).answers == 1
 
 
 def test_unknown_pages_are_pages_for_browsers(call):

@@ -123,12 +123,19 @@ def page(request: Request, template: str, *, status: int = 200, **words: Any) ->
 
 
 def confirm_page(
-    request: Request, title: str, sentence: str, button: str, *, action: str, back: str, fields: Mapping[str, str] | None = None
+    request: Request,
+    title: str,
+    sentence: str,
+    button: str,
+    *,
+    action: str,
+    back: str,
+    fields: Mapping[str, str] | None = None,
+    ask: tuple[str, str] | None = None,
 ) -> Response:
-    """Ask before what cannot be undone: the button sends the same form again, with ``sure``."""
-    return page(
-        request, "confirm.html", title=title, sentence=sentence, button=button, action=action, back=back, fields=fields or {}
-    )
+    """Ask before what cannot be undone: the button sends the same form again, with ``sure``, and with what is asked besides."""
+    words: dict[str, Any] = {"title": title, "sentence": sentence, "button": button, "action": action, "back": back, "ask": ask}
+    return page(request, "confirm.html", fields=fields or {}, **words)
 
 
 # ---- files that never change

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from multiduel.arena.domain import commands as c
-from multiduel.arena.domain.errors import Conflict
+from multiduel.arena.domain.errors import Conflict, NotFound
 from multiduel.arena.files.exports import csv_lines
 from multiduel.arena.service.decision import label_of
 from multiduel.arena.web.context import AppContext, caller_of
@@ -104,12 +104,21 @@ async def admit(request: Request) -> Response:
 async def quarantine(request: Request) -> Response:
     app_context, arena, _ = await owned(request)
     fields = await checked_form(request)
-    rater = fields.get("rater", "")
-    await app_context.do(
-        request,
-        c.Release(arena, rater) if fields.get("do") == "release" else c.Quarantine(arena, rater, fields.get("reason", "")),
-    )
-    return RedirectResponse(f"/own/{arena}/raters", 303)
+    rater, where = fields.get("rater", ""), f"/own/{arena}/raters"
+    if fields.get("do") == "release":
+        await app_context.do(request, c.Release(arena, rater))
+    elif fields.get("sure") == "1":
+        await app_context.do(request, c.Quarantine(arena, rater, fields.get("reason", "")))
+    else:
+        with app_context.service.look(arena) as state:
+            known = state.raters.get(rater)
+        if known is None:
+            raise NotFound("There is no such rater.")
+        sentence = f"Earlier and later votes of ‘{known.label}’ do not count. The result may change. You can count them again."
+        meant, asked = {"rater": rater}, ("reason", "Reason, which the report names")
+        button, action = "Exclude votes", f"{where}/quarantine"
+        return confirm_page(request, "Exclude votes?", sentence, button, action=action, back=where, fields=meant, ask=asked)
+    return RedirectResponse(where, 303)
 
 
 ROUTES = [
