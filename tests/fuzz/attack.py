@@ -519,7 +519,13 @@ def nonsense_in_every_form(world: World) -> Iterator[Row]:
         (f"{own}/options", "owner", arena.owner, "", {"pasted": "one\ntwo", "request": "q"}),
         (f"{own}/options/retire", "owner", arena.owner, f"{own}/options", {"option": "none", "request": "q"}),
         (f"{own}/raters", "owner", arena.owner, "", {"labels": "Ada", "group": "s", "limit": "5", "request": "q"}),
-        (f"{own}/raters/quarantine", "owner", arena.owner, f"{own}/raters", {"rater": "r1", "do": "quarantine", "reason": "x"}),
+        (
+            f"{own}/raters/quarantine",
+            "owner",
+            arena.owner,
+            f"{own}/raters",
+            {"rater": "r1", "do": "quarantine", "reason": "x", "sure": "1"},
+        ),
         (f"{own}/votes", "owner", arena.owner, "", {"pasted": "id,rank\n1,mild>sharp", "votes": "id,rank\n1,mild>sharp"}),
         (f"{own}/sheets", "owner", arena.owner, "", {"number": "1", "group": "s", "request": "q"}),
         (

@@ -149,6 +149,8 @@ def test_all_pages_of_an_arena_agree(call, state):
     guest = Visitor(call)
     joining = words_of(guest("GET", f"/k/{call.access.new_key('link', arena=arena)}").text)
     over = "is closed" if closed else "has a result" if board.settled and not settings.get("go_on") else ""
+    assert ("Help choose" in joining) == (not over)
+    assert ("There is a result: raters get no more questions." in overview) == (over == "has a result")
     assert (over in joining and "Start" not in joining.split()) if over else "Start" in joining.split()
     if not closed:  # a rater's board says the same, without what is for owners
         guest.enter(call.rater(arena, key))

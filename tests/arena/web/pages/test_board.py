@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,11 @@ def test_the_margin_is_offered_to_the_owner_only():
     html = page_of(close, 300, votes=900, most=2_000)
     assert "Accept this margin" in html and "need not be told apart" in html
     assert "Accept this margin" not in page_of(close, 300, votes=900, most=2_000, owner=False)
+
+
+def test_nothing_is_said_of_an_option_that_was_never_compared():
+    html = page_of([[0.5, 0.9, 0.9], [0.1, 0.5, 0.8], [0.1, 0.2, 0.5]], np.array([[0, 9, 0], [9, 0, 0], [0, 0, 0]]), votes=18)
+    rows = re.findall(r"<tr class=.*?</tr>", html, re.DOTALL)
+    (never,) = [row for row in rows if "option &lt;2&gt;" in row]
+    assert "<svg" not in never and re.findall(r"[+−]\d", never) == [] and "too early" not in never
+    assert all("<svg" in row for row in rows if row != never)

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from multiduel.arena import AdmitRater, Ask, Close, Done, Undo, Vote
+from multiduel.arena import AdmitRater, Ask, Close, Done, Pause, Undo, Vote
 from multiduel.arena.domain.options import Option, make_content
 from tests.arena.web.pages.visiting import CHROMIUM, PHONE, a_house, enter
 
@@ -255,6 +255,19 @@ def voted_of(page, votes, goal):
     page.locator(".progress", has_text=re.compile(rf"^{votes} of {goal} votes by you")).wait_for()
 
 
+def test_chips_that_tie_on_a_phone_do_not_cover_one_another(house, browse):
+    _, page = start(house, browse, 4, words=PHONE, slate_size=4)
+    page.locator("[data-do=tie]").tap()
+    chips = sorted((chip.bounding_box() for chip in page.locator(".chip").all()), key=lambda box: box["x"])
+    slot = page.locator(".slot").first.bounding_box()
+    assert len(chips) == 4 and chips[0]["x"] >= slot["x"] >= 0
+    ends = [box["x"] + box["width"] for box in chips]
+    assert all(end <= box["x"] for end, box in zip(ends, chips[1:], strict=False))
+    assert ends[-1] <= slot["x"] + slot["width"]
+    last = page.locator(".slot").last.bounding_box()
+    assert last["x"] + last["width"] <= 390, "all four are in sight"
+
+
 CODE = """```python
 def mean(values):  # a line that is much longer than any phone is wide, so that it has to be wrapped by the page itself
     return sum(values) / len(values), "a text that is long enough to be cut off at the edge of a card or of a sheet"
@@ -313,6 +326,19 @@ def test_numbers_in_the_heat_map_are_readable_in_light_and_dark(house, browse):
         squares, least = owner.evaluate(CONTRAST)
         assert squares == 12 and least >= 4.5
     assert owner.locator("svg.heat text.n").count() == 12, "with the number of comparisons"
+
+
+def test_long_names_beside_the_heat_map_are_not_cut_off(house, browse):
+    names = ("W" * 30, "好" * 30, "M" * 15, "plain")
+    arena = house.arena([Option(name, (make_content("text", name),)) for name in names], slate_size=4)
+    rater, _ = house.rater(arena)
+    ticket = house.service.do(Ask(arena, rater, "1"))
+    house.service.do(Vote(ticket.id, {"rank": [0, 1, 2, 3]}))
+    owner = browse()
+    enter(owner, house.link(arena))
+    owner.goto(f"{house.url}/own/{arena}/board")
+    starts = owner.evaluate("[...document.querySelectorAll('svg.heat text[text-anchor=end]')].map(one => one.getBBox().x)")
+    assert len(starts) == 4 and min(starts) >= 0
 
 
 def picture(k):
@@ -400,6 +426,28 @@ def test_join_page_says_what_it_is_about(house, browse):
     assert page.get_by_role("button").count() == 0
 
 
+def test_a_rater_with_a_limit_is_not_invited_to_vote_without_end(house, browse):
+    arena = house.arena(3, name="Which greeting?", goal=20)
+    page = browse()
+    for limit, said in ((7, "About 7 questions"), (30, "About 20 questions")):
+        rater = house.service.do(AdmitRater(arena, f"{limit} votes", limit=limit))
+        page.goto(f"{house.url}/k/{house.access.new_key('rater', arena=arena, rater=rater)}")
+        expect(page.locator("main")).to_contain_text(said)
+
+
+def test_a_paused_and_a_closed_arena_promise_no_result(house, browse):
+    arena, page = start(house, browse, board="always")
+    expect(page.locator("header").get_by_role("link", name="Board")).to_be_visible()
+    for turn in (Pause, Close):
+        house.service.do(turn(arena))
+        page.reload()
+        expect(page.get_by_role("link", name="See the board")).to_be_visible()
+        assert "See the result" not in page.locator("main").inner_text()
+        expect(page.locator("header").get_by_role("link", name="Board")).to_be_hidden()  # there is a button
+    page.goto(house.link(arena, "link"))
+    assert page.locator("h1").count() == 0 or "Help choose" not in page.locator("h1").inner_text()
+
+
 @pytest.mark.parametrize("question", ["best", "worst"])
 def test_best_and_worst(house, browse, question):
     arena, page = start(house, browse, question=question)
@@ -473,6 +521,21 @@ def test_an_answer_lost_on_the_way_counts_once(house, browse):
         page.keyboard.press(key)
     voted(page, 1)
     assert lost == [200, 200] and len(house.votes(arena)) == 1 and house.service.board(arena).answers == 1
+
+
+def test_a_rater_whose_key_was_revoked_while_ranking_is_told_so(house, browse):
+    arena = house.arena(3)
+    rater, link = house.rater(arena)
+    page = browse()
+    enter(page, link)
+    ready(page)
+    house.access.revoke("rater", arena, rater)
+    page.wait_for_timeout(2_100)  # what is known of keys may be two seconds old
+    for key in ("1", "2", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("main")).to_contain_text("this browser is not known here, or not any more")
+    expect(page.locator("h1")).to_have_text("Open your link")
+    assert house.votes(arena) == []
 
 
 def test_two_raters_at_once(house, browse):
@@ -641,7 +704,7 @@ def test_an_undo_elsewhere_and_a_stale_page(house, browse):
     house.service.do(Vote(ticket, {"rank": [2, 1, 0]}))
     for key in ("1", "2", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("#banner")).to_contain_text("another vote already")
+    expect(page.locator("#banner")).to_contain_text("Your vote was not counted. This ticket has another vote already")
     assert page.locator("form.question").get_attribute("data-ticket") != ticket
     house.service.do(Undo(arena, house.service.raters(arena)[0].rater, "elsewhere"))
     for key in ("1", "2", "Enter"):
@@ -727,6 +790,19 @@ def test_from_the_board_by_group_to_a_report_in_the_hands_of_a_boss(house, brows
     expect(boss.locator("main")).to_contain_text("This link does not work, or not any more.")
 
 
+def test_what_went_wrong_with_files_is_said_once(house, browse):
+    page = browse()
+    enter(page, f"{house.url}/k/{house.access.new_key('server')}")
+    page.goto(f"{house.url}/own/new")
+    page.locator("[data-chosen]").set_input_files({"name": "a.png", "mimeType": "image/png", "buffer": picture(1)})
+    page.route("**/own/new", lambda route: route.abort())
+    for _ in range(2):
+        with page.expect_event("requestfailed"):
+            page.get_by_role("button", name="Preview").click()
+        expect(page.locator(".problem")).to_have_text("No connection. Nothing was sent: please try again.")
+        expect(page.get_by_role("button", name="Preview")).to_be_visible()
+
+
 def test_binary_is_not_poured_into_a_field(house, browse):
     arena = house.arena(3)
     owner = browse()
@@ -741,8 +817,16 @@ def test_binary_is_not_poured_into_a_field(house, browse):
     expect(owner.locator("[data-said]")).to_be_hidden()
 
 
+SMALL = """[...document.querySelectorAll('a, button, select, summary, input:not([type=radio], [type=checkbox]), textarea')]
+  .filter(one => one.checkVisibility() && !one.closest('.content, .instructions, .unseen, .skip-link') && !one.matches('.unseen'))
+  .filter(one => !(one.matches('p > a:not(.button)') && one.parentElement.innerText.length > 40)) // a word in a sentence
+  .map(one => [one.tagName, one.innerText, one.getBoundingClientRect()])
+  .filter(([, , box]) => box.width < 40 || box.height < 40)
+  .map(([tag, words, box]) => [tag, words, box.width, box.height])"""
+
+
 @pytest.mark.parametrize("width", [390, 820])
-def test_no_page_is_wider_than_its_screen(house, browse, width):
+def test_no_page_is_wider_than_its_screen_and_fingers_find_what_is_tapped(house, browse, width):
     arena = house.arena(
         [Option(f"option {k} " + "name" * 30, (make_content("markdown", "word " * 100),)) for k in range(4)],
         name="A long name " * 12,
@@ -759,7 +843,7 @@ def test_no_page_is_wider_than_its_screen(house, browse, width):
     enter(server, f"{house.url}/k/{house.access.new_key('server')}")
     rater.goto(house.link(arena, "link"))
     pages = [rater]
-    too_wide = []
+    too_wide, too_small = [], []
 
     def check(page):
         wide = page.evaluate("document.documentElement.scrollWidth")
@@ -767,6 +851,8 @@ def test_no_page_is_wider_than_its_screen(house, browse, width):
         cut = page.evaluate(f"{tables}.some(table => table.scrollWidth > table.parentElement.clientWidth)")
         if wide > width or cut:
             too_wide.append((page.url, wide, cut))
+        if width < 700:
+            too_small.extend((page.url, *one) for one in page.evaluate(SMALL))
 
     check(pages[0])
     enter(rater, rater.url)
@@ -784,4 +870,4 @@ def test_no_page_is_wider_than_its_screen(house, browse, width):
     server.get_by_role("button", name="Preview").click()
     server.get_by_text("More settings").click()
     check(server)
-    assert too_wide == []
+    assert too_wide == [] and too_small == []

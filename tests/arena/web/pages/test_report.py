@@ -170,3 +170,49 @@ def test_the_board_is_filtered_for_owners_only(call):
     rater.enter(call.rater(arena, key))
     seen = rater("GET", f"/vote/{arena}/board?by=group%3D1").text
     assert "Only votes" not in seen and "Lyon" not in seen and "By group" not in seen, "raters see the whole, and no groups"
+
+
+def test_the_report_keeps_judges_apart_from_excluded_votes(call):
+    arena, key = call.arena(slate_size=3, go_on=True)
+    raters = voted(call, arena, 20)
+    judge = call.service.do(AdmitRater(arena, "a model", kind="judge"))
+    ticket = call.service.do(Ask(arena, judge, "judge"))
+    call.service.do(Vote(ticket.id, {"rank": list(range(len(ticket.options)))}))
+    call.service.do(Quarantine(arena, raters[3], "answers within a second"))
+    visitor, board = Visitor(call), call.service.board(arena)
+    visitor.enter(key)
+    page = visitor("GET", f"/own/{arena}/report").text
+    excluded = re.search(r'id="excluded">.*?</section>', page, re.DOTALL)[0]
+    listed = [int(number) for number in re.findall(r"<li>(\d+) vote", excluded)]
+    assert sum(listed) == board.set_aside == 5 and len(listed) == 1, "as many as the sentence says"
+    assert "1 vote of judges is apart from the result." in words_of(page)
+
+
+@pytest.mark.parametrize("settings", [{}, {"unit": "case"}, {"deciders": "judges"}, {"deciders": "all"}])
+def test_the_reports_caveats_are_those_of_its_settings(call, settings):
+    options = [{"name": name, "contents": [{"content": f"{name} {k}"} for k in (1, 2)]} for name in ("mild", "sharp", "bitter")]
+    arena, key = call.arena(options, contexts=["q one", "q two"], slate_size=3, **settings)
+    visitor = Visitor(call)
+    visitor.enter(key)
+    said = words_of(visitor("GET", f"/own/{arena}/report").text)
+    assert "order of the standings" not in said, "there is none yet"
+    voted(call, arena, 8)
+    said = words_of(visitor("GET", f"/own/{arena}/report").text)
+    assert ("holds for questions like these" in said) == (settings.get("unit") == "case")
+    assert ("says nothing of what people prefer" in said) == (settings.get("deciders") == "judges")
+    assert ("people and of judges count alike" in said) == (settings.get("deciders") == "all")
+    assert "people like these raters" not in said
+    if settings.get("deciders") != "judges":
+        assert "The order of the standings is a tendency" in said
+        assert all(note in said for note in call.service.board(arena).notes)
+
+
+def test_votes_that_are_all_excluded_are_not_called_missing(call):
+    arena, key = call.arena(slate_size=3)
+    for rater in voted(call, arena, 8):
+        call.service.do(Quarantine(arena, rater, "bots"))
+    visitor = Visitor(call)
+    visitor.enter(key)
+    for path in ("", "/board", "/report"):
+        said = words_of(visitor("GET", f"/own/{arena}{path}").text)
+        assert "No vote counts: 8 are excluded." in said and "No votes yet" not in said

@@ -7,6 +7,7 @@ import re
 import httpx
 import pytest
 
+from multiduel.arena import AdmitRater, Ask, Vote
 from tests.arena.calling import Caller
 from tests.arena.files.test_uploads import JPEG, PNG, SVG, WAV, zipped
 from tests.arena.web.pages.visiting import Visitor
@@ -174,7 +175,7 @@ def test_what_cannot_be_undone_is_asked_first(call):
     visitor = Visitor(call)
     token = visitor.token(visitor.enter(key).text)
     for path, fields, words in (
-        ("status", {"do": "close"}, "Close permanently?"),
+        ("status", {"do": "close"}, "Nobody can vote in ‘taste’ after that"),
         ("links/revoke", {}, "Revoke all links?"),
     ):
         assert words in visitor("POST", f"/own/{arena}/{path}", {"token": token, **fields}).text
@@ -187,6 +188,27 @@ def test_what_cannot_be_undone_is_asked_first(call):
     assert "New shared link" not in raters and "Make links" not in raters
     board = visitor("GET", f"/own/{arena}/board").text
     assert "No winner" in board and "No winner yet" not in board and "Open for" not in board
+
+
+def test_votes_are_excluded_with_a_reason_that_the_report_names_and_counted_again(call):
+    arena, key = call.arena(slate_size=3)
+    rater = call.service.do(AdmitRater(arena, "<b>Eve</b>"))
+    ticket = call.service.do(Ask(arena, rater, "1"))
+    call.service.do(Vote(ticket.id, {"rank": [0, 1, 2]}))
+    visitor = Visitor(call)
+    token = visitor.token(visitor.enter(key).text)
+    path, fields = f"/own/{arena}/raters/quarantine", {"token": token, "rater": rater}
+    asked = visitor("POST", path, fields | {"do": "quarantine"}).text
+    assert (
+        "‘&lt;b&gt;Eve&lt;/b&gt;’ do not count" in asked and 'name="reason"' in asked and call.service.board(arena).answers == 1
+    )
+    assert visitor("POST", path, fields | {"rater": "r9"}).status_code == 404
+    page = visitor("POST", path, fields | {"sure": "1", "reason": "a <script> clicked"}).text
+    assert "a &lt;script&gt; clicked" in page and call.service.board(arena).answers == 0
+    report = visitor("GET", f"/own/{arena}/report").text
+    assert "1 vote: rater excluded by the owner: a &lt;script&gt; clicked" in report and "Eve&lt;" not in report
+    visitor("POST", path, fields | {"do": "release"})
+    assert call.service.board(arena).answers == 1
 
 
 def test_unknown_pages_are_pages_for_browsers(call):
@@ -206,6 +228,23 @@ def test_all_links_are_in_one_table(call):
     page = visitor("POST", f"/own/{arena}/raters", {"token": token, "request": "r" * 32, "labels": "Ada\n=1+1\nBo"}).text
     table = re.search(r"<textarea id=\"all-links\"[^>]*>(.*?)</textarea>", page, re.DOTALL)[1]
     assert table.count("/k/mdrater.") == 3 and table.startswith("rater,link") and "&#39;=1+1," in table
+
+
+@pytest.mark.parametrize("wrong", ["Ada\nBo\nAda", "Ada\nKnown", "Ada\nB\to", "Ada\n" + "x" * 201])
+def test_a_name_that_is_refused_admits_nobody_and_loses_nothing_typed(call, wrong):
+    arena, key = call.arena()
+    call.rater(arena, key, "Known")
+    visitor = Visitor(call)
+    token = visitor.token(visitor.enter(key).text)
+    fields = {"token": token, "request": "r" * 32, "labels": wrong, "group": "Lyon", "limit": "7"}
+    page = visitor("POST", f"/own/{arena}/raters", fields)
+    assert page.status_code == 422 and 'role="alert"' in page.text
+    assert f">{wrong}</textarea>" in page.text and 'value="Lyon"' in page.text and 'value="7"' in page.text
+    assert [one.label for one in call.service.raters(arena)] == ["Known"], "a link that nobody sees is of no use"
+    right = {"token": token, "request": "s" * 32, "labels": "Ada\nBo"}
+    for _ in range(2):  # sent again, it is answered again
+        assert visitor("POST", f"/own/{arena}/raters", right).text.count('class="qr"') == 2
+    assert [one.label for one in call.service.raters(arena)] == ["Known", "Ada", "Bo"]
 
 
 def test_sheets_are_numbered_and_listed(call):

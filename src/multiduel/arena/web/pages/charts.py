@@ -4,6 +4,7 @@ beside a table with its numbers, and is hidden from screen readers, which read t
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from multiduel.arrays import Floats
 
 MOST_SQUARES = 24  # options in a heat map; of more, the best
 NUMBERS = 12  # options up to which squares hold numbers
+LETTERS = 22  # of a name beside a heat map
 BINS = 60
 
 
@@ -60,16 +62,26 @@ def scale_of(strengths: Sequence[tuple[float, float, float]]) -> tuple[float, fl
     return (min(least, -0.1), max(most, 0.1))
 
 
+def _width(text: str) -> float:
+    """At most how many pixels a text of 12 pixels takes.
+
+    >>> _width("iii") < _width("WWW") <= _width("好好好")
+    True
+    """
+    wide = [unicodedata.east_asian_width(letter) in "WF" or letter in "mwMW@%—…" for letter in text]
+    return sum(13.0 if broad else 9.6 if letter.isupper() else 7.8 for letter, broad in zip(text, wide, strict=True))
+
+
 def heat_map(names: Sequence[str], above: Floats, ties: Floats) -> Markup:
     """Shares of the comparisons in which the option of the row was placed above that of the column, ties counting half; below
     each, the number of these comparisons."""
     n = len(names)
     side = 44.0 if n <= NUMBERS else 26.0
-    left = 10.0 + 6.6 * max((min(len(name), 22) for name in names), default=0) + 24.0
+    shown = [name if len(name) <= LETTERS else name[: LETTERS - 1] + "…" for name in names]
+    left = 10.0 + max(map(_width, shown), default=0.0) + 24.0
     parts: list[str] = []
-    for i, name in enumerate(names):
+    for i, words in enumerate(shown):
         y = 26 + side * (i + 0.5)
-        words = name if len(name) <= 22 else name[:21] + "…"
         number = f'<tspan class="faint"> {i + 1}</tspan>'
         parts.append(f'<text x="{_n(left - 10)}" y="{_n(y + 4)}" text-anchor="end">{escape(words)}{number}</text>')
         parts.append(f'<text class="faint" x="{_n(left + side * (i + 0.5))}" y="18" text-anchor="middle">{i + 1}</text>')

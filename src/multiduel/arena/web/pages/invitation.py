@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from multiduel.arena.domain.state import State
+from multiduel.arena.service.tickets import limit_of
 from multiduel.arena.web.context import AppContext
 from multiduel.arena.web.pages.contents import safe_markdown
 from multiduel.arena.web.pages.render import plural
@@ -32,13 +33,19 @@ class Invitation:
     over: str  # why no votes are wanted now; empty if they are
 
 
-def invitation(app_context: AppContext, arena: str) -> Invitation:
+def invitation(app_context: AppContext, arena: str, rater: str | None = None) -> Invitation:
+    """For whoever comes by a shared link, or for one rater, who may have a limit of their own."""
     with app_context.service.look(arena) as state:
         name, settings = state.name, state.settings
         over = OVER.get(state.status, SETTLED if state.settled() and not settings.go_on else "")
+        limit = limit_of(state, state.raters[rater]) if rater in state.raters else settings.limit
         seconds = _median_seconds(state) or _reading_seconds(state)
     instructions = safe_markdown(settings.instructions) if settings.instructions else Markup("")
-    return Invitation(name, instructions, effort(settings.goal or settings.limit, seconds), over)
+    return Invitation(name, instructions, effort(_least(settings.goal, limit), seconds), over)
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((one for one in limits if one is not None), default=None)
 
 
 def effort(questions: int | None, seconds: float) -> str:
@@ -47,7 +54,8 @@ def effort(questions: int | None, seconds: float) -> str:
     ('About 20 questions, 8 minutes', 'About 1 question, 1 minute', 'About 24 seconds a question, as many as you like')
     """
     if questions is None:
-        return f"About {plural(max(1, round(seconds)), 'second')} a question, as many as you like"
+        each = plural(max(1, round(seconds)), "second") if seconds < 100 else plural(round(seconds / 60), "minute")
+        return f"About {each} a question, as many as you like"
     return f"About {plural(questions, 'question')}, {plural(max(1, round(questions * seconds / 60)), 'minute')}"
 
 

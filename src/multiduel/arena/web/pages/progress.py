@@ -17,7 +17,7 @@ class Progress:
     """What a rater is told besides the question."""
 
     mine: str  # such as "7 of 20", or "7 votes by you"
-    forecast: str  # such as "81 to 710 more by all raters decide it"; empty while it is too early
+    forecast: str  # such as "81 to 710 more by all raters may decide it"; empty while it is too early
 
 
 KEPT = 3.0  # seconds: a forecast is a range, which one vote hardly moves
@@ -45,7 +45,7 @@ class Forecasts:
         try:
             board = app_context.service.board(arena)
             if board.forecast_range is not None and not board.settled:
-                words = f"{votes_needed(board)} more by all raters decide it"
+                words = f"{votes_needed(board)} more by all raters may decide it"
         except (Refused, Unavailable, BrokenLog):  # the next one who asks tries again
             pass
         finally:
@@ -67,13 +67,13 @@ def progress_of(app_context: AppContext, forecasts: Forecasts, arena: str, rater
 
 def own_progress(votes: int, goal: int | None) -> str:
     """
-    >>> own_progress(7, None), own_progress(7, 20), own_progress(21, 20)
-    ('7 votes by you', '7 of 20 votes by you', '21 votes by you, 20 were asked for. Thank you')
+    >>> own_progress(7, None), own_progress(7, 20), own_progress(1, 1)
+    ('7 votes by you', '7 of 20 votes by you', '1 vote by you, 1 was asked for. Thank you')
     """
     if goal is None:
         return f"{plural(votes, 'vote')} by you"
     return (
         f"{votes:,} of {plural(goal, 'vote')} by you"
         if votes < goal
-        else f"{plural(votes, 'vote')} by you, {goal:,} were asked for. Thank you"
+        else f"{plural(votes, 'vote')} by you, {goal:,} {'was' if goal == 1 else 'were'} asked for. Thank you"
     )

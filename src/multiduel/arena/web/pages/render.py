@@ -43,7 +43,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        percent=percent, count=count, size=size, moment=moment, letter=letter, plural=plural, number_input=number_input
+        percent=percent,
+        count=count,
+        size=size,
+        moment=moment,
+        letter=letter,
+        plural=plural,
+        number_input=number_input,
+        no_votes=no_votes,
     )
     made.globals["static"] = lambda name: f"/static/{static_version()}/{name}"
     made.globals["version"] = __version__
@@ -87,6 +94,14 @@ def plural(number: float, one: str, many: str | None = None) -> str:
     return f"{number:,.0f} {one if number == 1 else many or one + 's'}"
 
 
+def no_votes(board: Any) -> str:
+    """What a board without votes that count says. Raters are not told of excluded votes."""
+    status, excluded = (board["status"], 0) if isinstance(board, Mapping) else (board.status, board.set_aside)
+    if excluded:
+        return f"No vote counts: {plural(excluded, 'is', 'are')} excluded."
+    return "No votes." if status == "closed" else "No votes yet."
+
+
 def moment(at: str) -> str:
     """
     >>> moment("2026-01-02T03:04:05.678901Z")
@@ -108,12 +123,19 @@ def page(request: Request, template: str, *, status: int = 200, **words: Any) ->
 
 
 def confirm_page(
-    request: Request, title: str, sentence: str, button: str, *, action: str, back: str, fields: Mapping[str, str] | None = None
+    request: Request,
+    title: str,
+    sentence: str,
+    button: str,
+    *,
+    action: str,
+    back: str,
+    fields: Mapping[str, str] | None = None,
+    ask: tuple[str, str] | None = None,
 ) -> Response:
-    """Ask before what cannot be undone: the button sends the same form again, with ``sure``."""
-    return page(
-        request, "confirm.html", title=title, sentence=sentence, button=button, action=action, back=back, fields=fields or {}
-    )
+    """Ask before what cannot be undone: the button sends the same form again, with ``sure``, and with what is asked besides."""
+    words: dict[str, Any] = {"title": title, "sentence": sentence, "button": button, "action": action, "back": back, "ask": ask}
+    return page(request, "confirm.html", fields=fields or {}, **words)
 
 
 # ---- files that never change

@@ -46,6 +46,7 @@ class Voters:
     from_files: int
     without_rater: int
     excluded: tuple[tuple[str, int], ...]  # why, and how many votes
+    apart: int  # votes of the kind of raters that does not decide: judges beside people, or people beside judges
     skipped: int
     undone: int
     late: int
@@ -63,6 +64,8 @@ def voters(state: State) -> Voters:
         rater = state.raters.get(ticket.rater or "")
         if vote.undone or not vote.says:
             other["undone" if vote.undone else "skipped"] += 1
+        elif not state.decides(rater):
+            other["apart"] += not (rater and rater.quarantined) and not vote.aside
         elif not state.counts(ticket):
             limit = "beyond the most votes that their rater may give"
             reason = f"rater excluded by the owner: {rater.reason or 'no reason given'}" if rater and rater.quarantined else limit
@@ -86,6 +89,7 @@ def voters(state: State) -> Voters:
         other["files"],
         other["nobody"],
         tuple(excluded.most_common()),
+        other["apart"],
         other["skipped"],
         other["undone"],
         other["late"],
@@ -97,7 +101,7 @@ def caveats(state: State, board: Board, voted: Voters) -> list[str]:
     said = []
     if board.winner is None and board.kind != "cycle":
         none = "There is no winner." if board.status == "closed" else "There is no winner so far."
-        said.append(f"{none} The order of the standings is a tendency, not a result.")
+        said.append(none + " The order of the standings is a tendency, not a result." * (board.answers > 0))
     if board.kind == "cycle":
         said.append("No option beats all others. More votes will not change that; another question may.")
     if board.unit == "answer":
@@ -105,10 +109,18 @@ def caveats(state: State, board: Board, voted: Voters) -> list[str]:
             "Every vote counts, so that a rater who voted often counts more. The result holds for these raters, and says nothing "
             "of other people."
         )
+    elif board.unit == "case":
+        said.append(
+            "On each question, only the first judgement of two options counts. The result holds for questions like these, not "
+            "for all questions."
+        )
     else:
         said.append(
             "Each rater's first judgement of two options counts. The result holds for people like these raters, not for everyone."
         )
+    if state.settings.deciders != "people":
+        judges = "Only votes of judges count. The result says nothing of what people prefer."
+        said.append(judges if state.settings.deciders == "judges" else "Votes of people and of judges count alike.")
     if board.settled:
         said.append(
             f"The chance that this result is wrong is at most {100 * board.alpha:.4g} %, however often anyone looked while votes "
@@ -155,6 +167,7 @@ def report_words(service: Service, arena: str, address: Address) -> dict[str, An
             "owner": False,
             "arena": arena,
             "voted": voted,
+            "apart_kind": "people" if board.deciders == "judges" else "judges",
             "caveats": warned,
             "winner_name": None if winner is None else winner.name,
             "contents": [(contexts[k] if contexts else None, one) for k, one in enumerate(contents)],

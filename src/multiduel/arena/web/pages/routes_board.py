@@ -39,7 +39,9 @@ def board_words(board: Board, times: Sequence[tuple[int, int]]) -> dict[str, Any
     above, ties = board.above[rows][:, rows], board.ties[rows][:, rows]
     binned = charts.times_binned(times)
     names = {line.option: line.name for line in board.lines}
-    limits = charts.scale_of([line.strength for line in present])
+    met = board.above + board.above.T + board.ties
+    compared = {line.option for line in present if met[place[line.option]].any()}  # of the others nothing is known
+    limits = charts.scale_of([line.strength for line in present if line.option in compared])
     shares = [
         [charts.share_of(above[i, j], above[j, i], ties[i, j]) if i != j else None for j in range(len(rows))]
         for i in range(len(rows))
@@ -57,11 +59,11 @@ def board_words(board: Board, times: Sequence[tuple[int, int]]) -> dict[str, Any
             {
                 "line": line,
                 "rank": "" if line.retired else words.rank(line.rank_from, line.rank_to),
-                "strength": "–" if line.retired else words.signed(line.strength[0]),
-                "span": "–" if line.retired else words.span(*line.strength[1:]),
-                "won": "–" if line.retired else words.share(line.won[0]),
-                "won_span": "–" if line.retired else words.shares(*line.won[1:]),
-                "interval": charts.interval(*line.strength, limits) if board.answers else "",
+                "strength": "–" if line.option not in compared else words.signed(line.strength[0]),
+                "span": "–" if line.option not in compared else words.span(*line.strength[1:]),
+                "won": "–" if line.option not in compared else words.share(line.won[0]),
+                "won_span": "–" if line.option not in compared else words.shares(*line.won[1:]),
+                "interval": charts.interval(*line.strength, limits) if line.option in compared else "",
                 "winner": line.option == board.winner,
                 "out": line.option in board.out,
             }
@@ -69,7 +71,7 @@ def board_words(board: Board, times: Sequence[tuple[int, int]]) -> dict[str, Any
         ],
         "compared": [line.name for line in best],
         "shares": shares,
-        "met": (above + above.T + ties).tolist(),
+        "met": met[rows][:, rows].tolist(),
         "left_out": len(present) - len(best),
         "heat": charts.heat_map([line.name for line in best], above, ties),
         "time": charts.over_time(binned),

@@ -57,7 +57,7 @@ async def start(request: Request) -> Response:
         raise Forbidden(
             "This link does not work, or not any more. Please copy all of it, or ask the person who gave it to you."
         ) from None
-    invited = await app_context.quick(arena, invitation, app_context, arena)
+    invited = await app_context.quick(arena, invitation, app_context, arena, good.rater)
     by_account = role == "link" and (good.key or "").startswith(BY_SIGN_IN)
     words = {"role": role, "key": key, "request_id": uuid.uuid4().hex, "invited": invited, "by_account": by_account}
     return page(request, "join.html", **words)

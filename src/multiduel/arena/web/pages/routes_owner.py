@@ -171,12 +171,12 @@ TURNS: dict[str, Any] = {"open": c.Open, "pause": c.Pause, "close": c.Close}
 
 
 async def turn(request: Request) -> Response:
-    app_context, arena, _ = await owned(request)
+    app_context, arena, info = await owned(request)
     fields = await checked_form(request)
     if fields.get("do") not in TURNS:
         raise BadInput("An arena can be opened, paused or closed.")
     if fields["do"] == "close" and fields.get("sure") != "1":
-        sentence = "Nobody can vote after that, and you cannot open it again. Results, report and exports stay."
+        sentence = f"Nobody can vote in ‘{info.name}’ after that, and you cannot open it again. Results, report and exports stay."
         where, meant = f"/own/{arena}", {"do": "close"}
         title, button = "Close permanently?", "Close permanently"
         return confirm_page(request, title, sentence, button, action=f"{where}/status", back=where, fields=meant)

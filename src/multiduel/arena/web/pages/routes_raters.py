@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import secrets
 import uuid
+from collections.abc import Mapping, Sequence
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from multiduel.arena.domain import commands as c
-from multiduel.arena.domain.errors import Conflict
+from multiduel.arena.domain.errors import Conflict, NotFound
 from multiduel.arena.files.exports import csv_lines
-from multiduel.arena.web.context import caller_of
+from multiduel.arena.service.decision import label_of
+from multiduel.arena.web.context import AppContext, caller_of
 from multiduel.arena.web.joining import BY_SIGN_IN
 from multiduel.arena.web.pages.links import link_of
 from multiduel.arena.web.pages.render import confirm_page
 from multiduel.arena.web.pages.routes_owner import owned, owners_page
 from multiduel.arena.web.sessions import checked_form
-from multiduel.inputs import BadInput
+from multiduel.inputs import BadInput, shortened
 
 MOST_AT_ONCE = 200
 TO_ALL = "Raters: give this link to everyone who may vote"
 
 
-async def raters_page(request: Request, *, problem: str = "") -> Response:
+BLANK = {"labels": "", "group": "", "limit": ""}
+
+
+async def raters_page(request: Request, *, problem: str = "", fields: Mapping[str, str] = BLANK) -> Response:
     app_context, arena, info = await owned(request)
 
     def made() -> Response:
         raters, links = app_context.service.raters(arena), len(app_context.service.journal.secrets.get(arena, "link"))
         used = {key.subject: key.used for key in app_context.access.keys(arena, ("rater",))}
         words = {"raters": raters, "used": used, "links": links, "problem": problem, "request_id": uuid.uuid4().hex}
+        words["f"] = BLANK | dict(fields)
         return owners_page(request, "raters.html", info, "raters", status=422 if problem else 200, **words)
 
     return await app_context.slow(arena, made)
@@ -58,6 +64,17 @@ async def revoke(request: Request) -> Response:
     return RedirectResponse(f"/own/{arena}/raters", 303)
 
 
+def _check_labels(app_context: AppContext, arena: str, labels: Sequence[str], asked: str) -> None:
+    """Before anybody is admitted: of those who were, before another name is refused, nobody would see the links."""
+    with app_context.service.look(arena) as state:
+        known, before = state.labels, [f"admit:page {asked} {k}" in state.requests for k in range(len(labels))]
+        for k, label in enumerate(labels):
+            if not before[k] and (label_of(label) in known or label in labels[:k]):
+                raise Conflict(
+                    f"There is a rater {shortened(label)} already." if label in known else f"{shortened(label)} is named twice."
+                )
+
+
 async def admit(request: Request) -> Response:
     """A link of their own for each, on a page to be printed or copied."""
     app_context, arena, info = await owned(request)
@@ -69,6 +86,7 @@ async def admit(request: Request) -> Response:
             raise BadInput(f"Name 1 to {MOST_AT_ONCE} raters, one per line. Got {len(labels)}.")
         if limit and not (limit.isascii() and limit.isdigit() and len(limit) < 10):
             raise BadInput(f"A limit is a whole number of votes, or empty. Got {limit[:20]}.")
+        await app_context.quick(arena, _check_labels, app_context, arena, labels, asked)
         links = []
         for k, label in enumerate(labels):
             command = c.AdmitRater(arena, label, fields.get("group") or None, int(limit) if limit else None, f"page {asked} {k}")
@@ -78,7 +96,7 @@ async def admit(request: Request) -> Response:
             )
             links.append(link_of(request, label, key))
     except (BadInput, Conflict) as error:
-        return await raters_page(request, problem=str(error))
+        return await raters_page(request, problem=str(error), fields=fields)
     table = "".join(csv_lines(["rater", "link"], ([link.words, link.url] for link in links)))
     return owners_page(request, "links.html", info, "raters", links=links, fresh=False, table=table)
 
@@ -86,12 +104,21 @@ async def admit(request: Request) -> Response:
 async def quarantine(request: Request) -> Response:
     app_context, arena, _ = await owned(request)
     fields = await checked_form(request)
-    rater = fields.get("rater", "")
-    await app_context.do(
-        request,
-        c.Release(arena, rater) if fields.get("do") == "release" else c.Quarantine(arena, rater, fields.get("reason", "")),
-    )
-    return RedirectResponse(f"/own/{arena}/raters", 303)
+    rater, where = fields.get("rater", ""), f"/own/{arena}/raters"
+    if fields.get("do") == "release":
+        await app_context.do(request, c.Release(arena, rater))
+    elif fields.get("sure") == "1":
+        await app_context.do(request, c.Quarantine(arena, rater, fields.get("reason", "")))
+    else:
+        with app_context.service.look(arena) as state:
+            known = state.raters.get(rater)
+        if known is None:
+            raise NotFound("There is no such rater.")
+        sentence = f"Earlier and later votes of ‘{known.label}’ do not count. The result may change. You can count them again."
+        meant, asked = {"rater": rater}, ("reason", "Reason, which the report names")
+        button, action = "Exclude votes", f"{where}/quarantine"
+        return confirm_page(request, "Exclude votes?", sentence, button, action=action, back=where, fields=meant, ask=asked)
+    return RedirectResponse(where, 303)
 
 
 ROUTES = [

@@ -169,6 +169,7 @@ async def undo_script(request: Request) -> Response:
 
 
 async def _json(request: Request) -> dict[str, Any]:
+    rater_of(request)  # before the token, which ends with the key: whose key was revoked is told so
     check_token(request, request.headers.get("x-token"))
     body = await read_json(request)
     if not isinstance(body, dict):

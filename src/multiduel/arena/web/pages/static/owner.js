@@ -135,6 +135,7 @@ document.addEventListener("submit", async (event) => {
     event.submitter.textContent = said;
     const problem = Object.assign(document.createElement("p"), { className: "problem", role: "alert" });
     problem.textContent = error instanceof TypeError ? "No connection. Nothing was sent: please try again." : error.message;
+    form.querySelector(":scope > .problem")?.remove();
     form.prepend(problem);
   }
 });

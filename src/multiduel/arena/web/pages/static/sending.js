@@ -28,7 +28,7 @@ export class Sender {
         this.say("");
         return answer;
       }
-      this.say("No connection. Your vote is kept in this browser and is sent again.");
+      this.say("No answer yet. Your vote is kept in this browser and is sent again.");
       await new Promise((done) => {
         this.hurry = done;
         setTimeout(done, wait * 1000);

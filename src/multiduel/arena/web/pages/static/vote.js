@@ -25,6 +25,7 @@ const two = () => ranking?.places === 2;
 
 function begin() {
   const question = form();
+  document.querySelector("header .watch").hidden = !question?.dataset.board;
   ranking = question?.dataset.question === "rank" ? new Ranking(Number(question.dataset.places)) : null;
   question?.setAttribute("novalidate", "");
   const before = question?.dataset.ballot ? JSON.parse(question.dataset.ballot) : null;
@@ -124,7 +125,7 @@ async function go(what) {
   let answer = await sender.send(what);
   let trouble = "";
   if (answer.html === undefined) {
-    trouble = answer.error ?? "That did not work.";
+    trouble = (what.path.startsWith("tickets/") ? "Your vote was not counted. " : "") + (answer.error ?? "That did not work.");
     if (answer.status === 401) return location.reload();
     if (what.path !== "undo") answer = await sender.send({ path: "question" });
   }
