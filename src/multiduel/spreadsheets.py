@@ -22,6 +22,7 @@ _SKIPPED = "[ \u00a0\"']*"  # blanks and quotes, which spreadsheets drop before 
 _START = rf"{_SKIPPED}[{_SIGNS}\t\r\n]"
 _INNER = rf"{_SKIPPED}[{_SIGNS}]"
 _UNSAFE = re.compile(rf"\A(?={_START})|(?<=[{_CUTS}])(?={_INNER})")
+_AT_START, _AFTER_CUT = re.compile(_START), re.compile(f"[{_CUTS}]{_INNER}")  # two quick looks, as most cells are safe
 _MADE_SAFE = re.compile(rf"\A'(?={_START})|(?<=[{_CUTS}])'(?={_INNER})")
 
 
@@ -32,7 +33,10 @@ def harmless(cell: Any) -> Any:
     written = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False, sort_keys=True)
     if written.isalnum():  # no sign among letters and digits
         return written
-    return _UNSAFE.sub("'", written.replace("\0", "\ufffd"))
+    written = written.replace("\0", "\ufffd")
+    if _AT_START.match(written) is None and _AFTER_CUT.search(written) is None:
+        return written
+    return _UNSAFE.sub("'", written)
 
 
 def original(cell: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from multiduel.arena import AdmitRater, Ask, BrokenLog, Open, Service, Unavailable, Vote, connect
 from multiduel.arena.domain.commands import Create
 from multiduel.arena.domain.settings import Settings
+from multiduel.arena.files.exports import whole_events
 from multiduel.arena.files.verify import verify
 from multiduel.inputs import BadInput
 from tests.arena.play import options
@@ -115,6 +116,34 @@ def test_a_log_that_was_altered_is_refused_and_the_event_named(tmp_path: Path, w
     with pytest.raises(BrokenLog, match=f"Event {number}"):
         service.do(AdmitRater(arena, "Bob"))
     service.close()
+
+
+@pytest.mark.parametrize("where", ["body", "hash", "kind", "missing", "nothing"])
+def test_whole_events_end_before_the_first_that_is_damaged(tmp_path: Path, where: str) -> None:
+    before, _, arena, acknowledged, _ = killed(tmp_path)
+    number = acknowledged - 3
+    damage = {
+        "body": "UPDATE events SET body = 'no JSON' WHERE number = ?",
+        "hash": "UPDATE events SET hash = 'another' WHERE number = ?",
+        "kind": "UPDATE events SET kind = 'of a later version' WHERE number = ?",
+        "missing": "DELETE FROM events WHERE number = ?",
+    }
+    with sqlite3.connect(before) as connection:
+        for trigger in ("events_no_update", "events_no_delete"):
+            connection.execute(f"DROP TRIGGER {trigger}")
+        if where in damage:
+            connection.execute(damage[where], (number,))
+    connection.close()
+    journal = connect(before)
+    last = number - 1 if where in damage else acknowledged
+    assert [event.number for event in whole_events(journal, arena)] == list(range(1, last + 1))
+    if where in ("body", "kind"):  # what cannot be decoded is said when its turn comes, and not before
+        read = []
+        with pytest.raises(BrokenLog, match=f"Event {number}"):
+            for event in journal.stream(arena):
+                read.append(event.number)
+        assert read == list(range(1, number))
+    journal.close()
 
 
 def test_a_file_with_wrong_pages_is_refused_in_words(tmp_path: Path) -> None:

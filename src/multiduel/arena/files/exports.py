@@ -16,12 +16,10 @@ from itertools import chain
 from typing import Any
 
 from multiduel.arena.domain.errors import BrokenLog
-from multiduel.arena.domain.events import START, Event, check_all, from_line, to_line
+from multiduel.arena.domain.events import Event, check_all, from_line, to_line
 from multiduel.arena.journal import Journal
 from multiduel.inputs import BadInput
 from multiduel.spreadsheets import harmless
-
-PAGE = 2_000  # events read at once
 
 
 class _Line:
@@ -65,20 +63,10 @@ def log_lines(events: Iterable[Event], content: Callable[[str], bytes | None]) -
 
 def whole_events(journal: Journal, arena: str) -> Iterator[Event]:
     """The events of a log up to the first that is missing, altered or unknown: all of them, if none is."""
-    number, hash = 0, START
-    while True:
-        try:
-            page = journal.events(arena, number, PAGE)
-        except BrokenLog as broken:
-            page = journal.events(arena, number, broken.number - number - 1) if broken.number > number + 1 else []
-        try:
-            for event in check_all(page, number, hash):
-                yield event
-                number, hash = event.number, event.hash
-        except BrokenLog:
-            return
-        if not page:
-            return
+    try:
+        yield from check_all(journal.stream(arena))
+    except BrokenLog:
+        return
 
 
 def read_log(lines: Iterable[str]) -> tuple[list[Event], dict[str, bytes]]:

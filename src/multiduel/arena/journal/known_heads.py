@@ -13,9 +13,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from multiduel.arena.domain.errors import RolledBack
-from multiduel.arena.domain.events import START, Event
+from multiduel.arena.domain.events import START
 
 LOG = logging.getLogger("multiduel.arena")
+
+
+Row = tuple[int, str, str, str, str]  # number, kind, time, body and hash of an event, as they are stored
 
 
 class Head(NamedTuple):
@@ -41,16 +44,16 @@ class Heads:
             raise RolledBack(lost)
         return self._known.get(arena, NOTHING)
 
-    def saw(self, arena: str, event: Event) -> None:
+    def saw(self, arena: str, head: Head) -> None:
         """Remember a committed event, unless a later one is known."""
         with self._guard:
-            if event.number > self._known.get(arena, NOTHING).number:
-                self._known[arena] = Head(event.number, event.hash)
+            if head.number > self._known.get(arena, NOTHING).number:
+                self._known[arena] = head
 
-    def check(self, arena: str, head: Head, start: int, page: Sequence[Event]) -> None:
-        """Refuse the events after ``start`` if ``head`` should be among them and is missing or another event."""
-        if page and start < head.number <= page[-1].number:
-            found = next((event.hash for event in page if event.number == head.number), None)
+    def check(self, arena: str, head: Head, start: int, page: Sequence[Row]) -> None:
+        """Refuse the events after ``start``, as stored, if ``head`` should be among them and is missing or another event."""
+        if page and start < head.number <= page[-1][0]:
+            found = next((hash for number, *_, hash in page if number == head.number), None)
             if found != head.hash:
                 raise self.lost(arena, head, "it is missing" if found is None else "another event has its number")
 

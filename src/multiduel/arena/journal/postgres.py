@@ -18,6 +18,7 @@ from typing import Any
 from multiduel.arena.domain import events as log
 from multiduel.arena.domain.errors import Unavailable
 from multiduel.arena.domain.events import Event
+from multiduel.arena.journal.known_heads import Row
 from multiduel.arena.journal.migrations import KEYS_SINCE, statements
 from multiduel.arena.journal.sql import ABOUT, COLUMNS, LAST, PAGE_LOCKED, SINCE, SqlJournal, key_hash, key_rows
 from multiduel.inputs import BadInput, install
@@ -112,14 +113,13 @@ class PostgresJournal(SqlJournal):
         if rows:
             connection.execute(INSERT_KEYS, [list(column) for column in zip(*rows, strict=True)])
 
-    def page_and_about(self, connection: Any, arena: str, start: int, keys: Sequence[str]) -> tuple[list[Event], list[Event]]:
+    def page_and_about(self, connection: Any, arena: str, start: int, keys: Sequence[str]) -> tuple[list[Row], list[Event]]:
         """In one statement: each takes a round trip while others wait for the lock."""
         if not keys:
             return super().page_and_about(connection, arena, start, keys)
         hashes = sorted({key_hash(arena, key) for key in keys})
         rows = sorted(self.run(connection, SINCE_AND_ABOUT, (arena, start, PAGE_LOCKED, arena, LAST, hashes)))
-        page, about = ([log.read(*row[1:]) for row in rows if row[0] == which] for which in (0, 1))
-        return page, about
+        return [row[1:] for row in rows if row[0] == 0], [log.read(*row[1:]) for row in rows if row[0] == 1]
 
     def _count_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> int:
         columns = [list(column) for column in zip(*rows, strict=True)]

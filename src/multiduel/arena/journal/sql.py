@@ -14,7 +14,7 @@ from multiduel.arena.domain.errors import BrokenLog, Conflict, NotFound, Unavail
 from multiduel.arena.domain.events import Event
 from multiduel.arena.domain.past import keys_of
 from multiduel.arena.journal.interface import ArenaRow, KeyChange, Notice, Secret, Snapshot
-from multiduel.arena.journal.known_heads import Heads
+from multiduel.arena.journal.known_heads import Head, Heads, Row
 
 PAGE = 5000  # events read at once
 CONNECTIONS = 6  # at once, of a process, for those who read
@@ -52,11 +52,11 @@ class SqlTransaction:
         """The events after ``number``, and all events with any of these keys, both in order: one question, if that is quicker."""
         found: list[list[Event]] = []
 
-        def page(start: int) -> list[Event]:
+        def page(start: int) -> list[Row]:
             wanted = [] if found else keys
-            events, about = self._journal.page_and_about(self._connection, self._arena, start, wanted)
+            rows, about = self._journal.page_and_about(self._connection, self._arena, start, wanted)
             found.append(about)
-            return events
+            return rows
 
         events = list(self._journal.checked(self._arena, number, page, PAGE_LOCKED))
         self.last = events[-1] if events else self.last
@@ -250,10 +250,10 @@ class SqlJournal(ABC):
             for arena, events in by_arena.items():
                 self.insert_keys(connection, key_rows(arena, events))
 
-    def page_and_about(self, connection: Any, arena: str, start: int, keys: Sequence[str]) -> tuple[list[Event], list[Event]]:
-        """The next events after one, and all with any of these keys, while the arena is locked."""
+    def page_and_about(self, connection: Any, arena: str, start: int, keys: Sequence[str]) -> tuple[list[Row], list[Event]]:
+        """The next events after one, as stored, and all with any of these keys, while the arena is locked."""
         rows = self.run(connection, SINCE, (arena, start, PAGE_LOCKED))
-        return [log.read(*row) for row in rows], self.find_about(connection, arena, keys, LAST) if keys else []
+        return rows, self.find_about(connection, arena, keys, LAST) if keys else []
 
     def find_about(self, connection: Any, arena: str, keys: Sequence[str], last: int) -> list[Event]:
         """The events with any of these keys, in order, up to event ``last``. Different keys may have the same hash: the caller
@@ -378,7 +378,7 @@ class SqlJournal(ABC):
             with self._held(connection):
                 yield transaction
         if transaction.last is not None:
-            self.heads.saw(arena, transaction.last)
+            self.heads.saw(arena, Head(transaction.last.number, transaction.last.hash))
 
     def _not_lost(self, arena: str) -> None:
         """Refuse to call an arena unknown whose events this process has seen."""
@@ -405,23 +405,25 @@ class SqlJournal(ABC):
     def stream(self, arena: str, since: int = 0) -> Iterator[Event]:
         """All events from there on, page by page. ``RolledBack`` if the last known one is not there any more."""
 
-        def page(start: int) -> list[Event]:
-            events = [log.read(*row) for row in self.query(SINCE, (arena, start, PAGE))]
-            if events:
-                self.heads.saw(arena, events[-1])
-            return events
+        def page(start: int) -> list[Row]:
+            rows = self.query(SINCE, (arena, start, PAGE))
+            if rows:
+                self.heads.saw(arena, Head(rows[-1][0], rows[-1][-1]))
+            return rows
 
         return self.checked(arena, since, page, PAGE)
 
-    def checked(self, arena: str, since: int, read: Callable[[int], list[Event]], size: int) -> Iterator[Event]:
-        """The events after ``since``, read in pages of ``size`` from the last known event on, which must be there."""
+    def checked(self, arena: str, since: int, read: Callable[[int], list[Row]], size: int) -> Iterator[Event]:
+        """The events after ``since``, read in pages of ``size`` from the last known event on, which must be there. Each is
+        decoded when its turn comes: thousands of bodies at a time would keep the garbage collector busy."""
         head = self.heads.of(arena)  # before anything is read: what others commit meanwhile is not missed
         start = min(since, head.number - 1) if head.number else since
         while True:
             page = read(start)
             self.heads.check(arena, head, start, page)
-            yield from page if start >= since else [event for event in page if event.number > since]
-            start = page[-1].number if page else start
+            for row in page if start >= since else [row for row in page if row[0] > since]:
+                yield log.read(*row)
+            start = page[-1][0] if page else start
             if not page or (len(page) < size and start <= since):  # a damaged index may end early: else it is asked again
                 break
         if start < head.number:
