@@ -66,7 +66,7 @@ def report(own: PolicyResults, pool: Pool) -> Report:
     percent = f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
     ends = f"{percent} of its runs recommend a wrong arm at the end" if share >= 0.001 else "hardly a run ends wrong"
     bad = sum(row.wrong.mean() > ENDS_WRONG for row in wrong)
-    ends += f", and most of them in {bad} of {len(wrong)} cells" if 0 < bad < len(wrong) else ""
+    ends += f" (more than half in {bad} of {len(wrong)} cells)" if 0 < bad < len(wrong) else ""
     warning = " **It ends wrong in most runs.**" if share > ENDS_WRONG else ""
     ranks = _in_words(own.policy, profiles)
     headline = f"**{own.policy}**: {ranks}. {ends[0].upper()}{ends[1:]}.{warning}" if profiles else ""
