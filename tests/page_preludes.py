@@ -10,7 +10,7 @@ for block in blocks(ROOT / "CONTRIBUTING.md"):  # the skeleton stands at the end
 """
 
 ARENA = """
-import atexit, os, re, subprocess, sys
+import os, re, subprocess, sys
 from pathlib import Path
 from typer.testing import CliRunner
 from docs.scripts.blocks import ROOT
@@ -23,7 +23,7 @@ LINK = re.search(r"mdlink\\S+", made.output)[0]
 env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
 serving = [sys.executable, "-m", "multiduel", "arena", "serve", "--port", "0", "--db", "beside.db"]
 server = subprocess.Popen(serving, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
-atexit.register(server.kill)
+stop = server.kill
 while not (found := re.search(r"http://\\S+", server.stdout.readline())):
     pass
 URL = found[0]

@@ -244,8 +244,8 @@ def check_options(words: list[str]) -> None:
 
 
 def run_page(page: Path, folder: Path, before: str = "") -> Counter[str]:
-    """Run all blocks of a page, and count them."""
-    running, modules = PageRun(folder, before), set(sys.modules)
+    """Run all blocks of a page, and count them. At the end ``stop()`` is called, if ``before`` defines it."""
+    modules, running = set(sys.modules), PageRun(folder, before)
     sys.path.insert(0, str(folder))  # what a page wrote can be imported below
     try:
         for block in blocks(page):
@@ -256,6 +256,7 @@ def run_page(page: Path, folder: Path, before: str = "") -> Counter[str]:
             except Exception as error:
                 raise AssertionError(f"{block.place}: {type(error).__name__}: {error}") from error
     finally:
+        running.names.get("stop", lambda: None)()
         sys.path.remove(str(folder))
         for name in set(sys.modules) - modules:
             if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
