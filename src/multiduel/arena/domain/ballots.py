@@ -48,13 +48,14 @@ def _position(value: Any, shown: int) -> int:
     return value
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) or (isinstance(value, Sequence) and not isinstance(value, str))
+
+
 def _groups(said: Any, shown: int) -> list[list[int]]:
-    if isinstance(said, str) or not isinstance(said, Sequence):
+    if not _is_list(said):
         raise BadInput(f"A ranking is a list of positions or of groups of them, best first. Got {shortened(said)}.")
-    groups = [
-        sorted(_position(p, shown) for p in (group if isinstance(group, Sequence) and not isinstance(group, str) else [group]))
-        for group in said
-    ]
+    groups = [sorted([_position(p, shown) for p in (group if _is_list(group) else [group])]) for group in said]
     named = [position for group in groups for position in group]
     if len(set(named)) < len(named):
         raise BadInput(f"A ranking must name each position once. Got {shortened(said)}.")

@@ -45,11 +45,17 @@ def _fingerprint(policy: str, version: int) -> str:
 
 def draw(seed: int, number: int, purpose: str, bits: int = 128) -> int:
     """A number that nobody can foresee without the seed, and anybody can find again with it."""
-    return int.from_bytes(hashlib.sha256(f"{seed}/{number}/{purpose}".encode()).digest()[: bits // 8], "big")
+    return int.from_bytes(_drawn(f"{seed}/{number}/{purpose}")[: bits // 8], "big")
 
 
 def shuffled(seed: int, number: int, purpose: str, arms: Iterable[int]) -> list[int]:
-    return sorted(arms, key=lambda arm: draw(seed, number, f"{purpose}/{arm}"))
+    """The arms in the order of their numbers from ``draw``, which is that of the bytes."""
+    beginning = f"{seed}/{number}/{purpose}/"
+    return sorted(arms, key=lambda arm: _drawn(f"{beginning}{arm}")[:16])
+
+
+def _drawn(what: str) -> bytes:
+    return hashlib.sha256(what.encode()).digest()
 
 
 class Choice(NamedTuple):
@@ -143,7 +149,7 @@ class Chooser:
         """What was said; of options that are not in this epoch nothing is told."""
         here = [a for a, option in enumerate(arms) if option in self._place]
         said = wins if len(here) == len(arms) else wins[np.ix_(here, here)]
-        if len(here) > 1 and said.any():
+        if len(here) > 1 and np.count_nonzero(said):
             names = [self._place[arms[a]] for a in here]
             self.policy.observe(names, said)
             if self.closer is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -21,8 +21,14 @@ from multiduel.arena.service.history import past_in
 from multiduel.arena.service.snapshots import digest, load
 from multiduel.engine.registry.registry import POLICIES
 from multiduel.inputs import BadInput, shortened
+from multiduel.kernels.compiler.dispatch import uncollected
 
 PAGE = 1_000  # events that are looked up together
+MENTIONED = {  # entries of bodies that name what may be in the log only
+    "ticket": (("id", ticket_key),),
+    "vote": (("ticket", ticket_key), ("line", line_key)),
+    "undo": (("ticket", ticket_key), ("again", ticket_key)),
+}
 
 
 @dataclass(frozen=True)
@@ -101,8 +107,8 @@ class Verifier:
     def check(self, events: Iterable[Event]) -> Verification:
         try:
             left = iter(events)
-            while page := list(islice(left, PAGE)):
-                self._check_page(page)
+            while self._check_page(left):
+                pass
             self._bodies.end(self.state)
         except BadInput as error:
             self._note(self.state.number + 1, str(error).rstrip("."))
@@ -114,8 +120,10 @@ class Verifier:
             self._note(self.state.number, str(error).rstrip("."))
         return self.report
 
-    def _check_page(self, page: Sequence[Event]) -> None:
-        past = self.state.past
+    @uncollected()  # a page's events stay until all of them are checked
+    def _check_page(self, left: Iterator[Event]) -> bool:
+        """Check the next events. False if there were none."""
+        page, past = list(islice(left, PAGE)), self.state.past
         if past is not None:  # one question to the database about all that these events mention
             past.look_ahead((key for event in page for key in _mentioned(event, self.state)), self.state.number)
         for event in page:
@@ -130,6 +138,7 @@ class Verifier:
         lost = self._first_without_key(page) if self._first_without_key is not None else None
         if lost is not None:
             self._note(lost, "it is missing in the table of keys, so that a vote sent again could count twice")
+        return bool(page)
 
     def _note(self, number: int, what: str) -> None:
         if self.report.first is None or number < self.report.first[0]:
@@ -188,7 +197,7 @@ class Verifier:
 def _mentioned(event: Event, state: State) -> list[str]:
     """What this event needs to know of events that are not in memory: is its ticket or line new, or what was its ticket?"""
     found = []
-    for name, key in (("id", ticket_key), ("ticket", ticket_key), ("again", ticket_key), ("line", line_key)):
+    for name, key in MENTIONED.get(event.kind, ()):
         value = event.body.get(name)
         if isinstance(value, str) and value not in state.tickets.memory:
             found.append(key(value))

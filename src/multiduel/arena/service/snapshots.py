@@ -9,7 +9,6 @@ import dataclasses
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ PLAIN = (
     *("number", "hash", "at", "schema", "name", "status", "created", "contexts", "labels", "requests", "verdict"),
     *("settled_at", "quiet_from", "notified", "rounds", "set_aside", "stale", "shortlist", "issued", "groups", "waits"),
 )
+NO_ROWS = pack(np.zeros((0, 3), np.int64))  # packed once for all raters who have none
 ARRAYS = TABLES | COLUMNS | JUDGED  # of a tally
 RATER = ("id", "label", "group", "limit", "kind", "quarantined", "reason", "given", "last", "open", "votes", "pairs")
 TICKET = tuple(one.name for one in dataclasses.fields(TicketRecord) if one.name != "vote")
@@ -45,7 +45,7 @@ def table(state: State) -> dict[str, Any]:
         "settings": state.settings.to_json(),
         "options": [[option.id, option.name, option.contents, option.retired, option.features] for option in state.options],
         "raters": [
-            [[getattr(rater, name) for name in RATER], sorted(rater.contexts.items()), _ints(sorted(rater.seen))]
+            [[getattr(rater, name) for name in RATER], sorted(rater.contexts.items()), _ints(rater.seen)]
             for rater in state.raters.values()
         ],
         "tickets": [[getattr(ticket, name) for name in TICKET] for ticket in open_tickets(state)],
@@ -70,8 +70,8 @@ def _packed(tally: RunningTally) -> dict[str, Any]:
     return saved | {name: pack(saved[name]) for name in ARRAYS}
 
 
-def _ints(rows: Iterable[tuple[int, int, int]]) -> list[Any]:
-    return pack(np.array(list(rows), np.int64).reshape(-1, 3))
+def _ints(rows: set[tuple[int, int, int]]) -> list[Any]:
+    return pack(np.array(sorted(rows), np.int64).reshape(-1, 3)) if rows else NO_ROWS
 
 
 def _epoch(epoch: Epoch) -> dict[str, Any]:
