@@ -349,7 +349,7 @@ def _judged(options: Path, judge: str, more: list[str]) -> dict[str, Any]:
 
 def found_in(file: Path, page: Path, seconds: float) -> dict[str, Any]:
     """What a run of ``multiduel judge`` left behind."""
-    report = json.loads(subprocess.check_output([MULTIDUEL, "judge", "report", str(file), "--json"], text=True))
+    report = json.loads(subprocess.check_output([MULTIDUEL, "judge", "report", str(file), "--json", "-"], text=True))
     one, text = report["judges"][0], page.read_text(encoding="utf-8").partition("<main>")[2]
     return {
         "first line": [*report["warnings"], report["sentence"]][0], "sentence": report["sentence"], "exactly": report["exactly"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+from typing import Any
 
 from multiduel.inputs import BadInput, shortened
 
@@ -140,3 +142,16 @@ def _lives(process: int) -> bool:
     except PermissionError:
         pass  # another user's
     return True
+
+
+def json_ready(value: Any) -> Any:
+    """Replace NaN and infinity, which JSON does not have, by None.
+
+    >>> json_ready({"low": float("nan"), "of": (1.5, float("inf"))})
+    {'low': None, 'of': [1.5, None]}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: json_ready(one) for name, one in value.items()}
+    return [json_ready(one) for one in value] if isinstance(value, list | tuple) else value

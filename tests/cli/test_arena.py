@@ -65,7 +65,7 @@ def test_an_arena_from_a_file_to_a_verdict_in_words(here):
     assert "Entered." in good("votes", "filled.csv") and "0 new, 4 known already" in good("votes", "filled.csv")
     board = good("board", arena)
     assert "Votes: 4, excluded: 0. Raters: 1." in board and "too early to say" in board
-    assert json.loads(good("board", "greetings", "--json"))["answers"] == 4
+    assert json.loads(good("board", "--json", "-", "greetings"))["answers"] == 4
     assert "Ada" in good("raters")
     good("raters", "--quarantine", "Ada", "--reason", "a test")
     assert "4 votes are excluded" in good("board") and "quarantine" in good("raters")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import multiduel as md
@@ -68,7 +69,7 @@ def test_problem_in_words_and_as_json(tmp_path):
     assert "finite, 1" in words and "Theorem 3, MultiRUCB, m = 3" in words and "T = 1,000,000" in words
     assert "lower bound, m = 3" in words and "exact" in words
     assert "infinite" in good("problem", "cyclic", "--arms", "4")
-    facts = json.loads(good("problem", "synthetic", "--arms", "6", "--json", "--horizon", "1e5"))
+    facts = json.loads(good("problem", "synthetic", "--arms", "6", "--json", "-", "--horizon", "1e5"))
     problem = md.synthetic(6)
     assert facts["winner"] == 0 and facts["horizon"] == 100_000
     assert facts["gaps"] == problem.gaps.tolist()
@@ -78,7 +79,7 @@ def test_problem_in_words_and_as_json(tmp_path):
     file.write_text("stone,paper,scissors\n.5,.1,.9\n.9,.5,.1\n.1,.9,.5\n")
     words = good("problem", str(file))
     assert "none: no arm beats every other" in words and "undefined" in words and "paper" in words
-    assert json.loads(good("problem", str(file), "--json"))["bounds"] == {}
+    assert json.loads(good("problem", str(file), "--json", "-"))["bounds"] == {}
 
 
 def test_simulate_json_is_what_the_library_measures():
@@ -109,6 +110,22 @@ def test_simulate_writes_whole_files_and_a_table(tmp_path):
     assert f"{final.mean():.4g}" in table
     assert figure.read_text().startswith("<?xml")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r.json", "r.svg"]
+
+
+def test_json_is_one_option_of_all_commands():
+    """A file, or '-'. What is not the numbers goes to stderr, so that stdout can be read by a program."""
+    found = {}
+
+    def look(command, path):
+        for parameter in command.params:
+            if "--json" in parameter.opts:
+                found[path] = (parameter.metavar, parameter.help)
+        for name, one in getattr(command, "commands", {}).items():
+            look(one, f"{path} {name}".strip())
+
+    look(typer.main.get_command(cli.app), "")
+    assert {"problem", "simulate", "rank", "rankers analyse", "rankers live", "arena board", "judge report"} == set(found)
+    assert len(set(found.values())) == 1, found
 
 
 def test_plots_are_the_same_file_each_time(tmp_path):
@@ -254,7 +271,7 @@ def test_module_and_command_are_the_same():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("args", ["policies", "problem synthetic --json", "simulate uniform --arms 3 --horizon 9 --json -"])
+@pytest.mark.parametrize("args", ["policies", "problem synthetic --json -", "simulate uniform --arms 3 --horizon 9 --json -"])
 def test_an_output_that_is_full_closed_or_not_read_is_a_sentence_at_most(args):
     command = f"'{sys.executable}' -m multiduel {args}"
     for redirection, said in ((">/dev/full", "No space left on device"), (">&-", "closed"), ("| exec true", "")):
@@ -270,7 +287,7 @@ def test_names_that_look_like_markup_are_text(tmp_path, monkeypatch):
     Path("[bold red]x[] :smile:.csv").write_text("[/foo],b [fast]\n.5,.9\n.1,.5\n")
     words = good("problem", "[bold red]x[] :smile:.csv")
     assert "[bold red]x[] :smile:" in words and "[/foo]" in words
-    assert "Wrote [bold].json" in good("simulate", "uniform", *SMALL, "--json", "[bold].json")
+    assert run("simulate", "uniform", *SMALL, "--json", "[bold].json").stderr == "Wrote [bold].json\n"
 
 
 def environment() -> dict[str, str]:

@@ -72,7 +72,7 @@ COMMANDS = (
     "policies", "policies rucb", "problem --list", "--version", "--help", "run --list",
     "suggest --arms 5 --slate-size 3 --horizon 1e4 --assume utilities",
     "problem synthetic --arms 5 --link linear --horizon 1e4 --slate-size 3 --alpha 1.5",
-    "problem P.csv --json", "problem random --arms 4 --seed 3", "problem tournament --arms 5", "problem cyclic --arms 4",
+    "problem P.csv --json -", "problem random --arms 4 --seed 3", "problem tournament --arms 5", "problem cyclic --arms 4",
     "simulate uniform --arms 3 --horizon 9 --runs 2 --seed 1 --threads 1 --slate-size 2 --benchmark borda",
     "simulate multi-rucb uniform --problem P.csv --horizon 20 --runs 1 --param multi-rucb.alpha=0.6 --json out.json",
     "simulate multi-rucb --arms 3 --horizon 5 --runs 1 --param priority=always --json -",

@@ -396,6 +396,7 @@ def test_commands(tmp_path):
     assert "400 pages for 400 users" in said and "judgements" in said
     assert page.read_text().startswith("<!doctype html>") and picture.read_text().startswith("<svg")
     assert json.loads(numbers.read_text())["pages"] == 400
+    assert json.loads(ok("analyse", log.path, "--html", page, "--json", "-")) == json.loads(numbers.read_text())
     assert "Queue-based evaluation" in ok("replay", log.path, "--policy", "multi-rucb")
     assert "400 pages" in ok("export", log.path, "--out", tmp_path / "log.parquet")
     source = tmp_path / "clicks.csv"

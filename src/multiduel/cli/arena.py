@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multiduel.cli.arena_settings import WithSettings
-from multiduel.cli.terminal import POLICY, console, table
+from multiduel.cli.terminal import POLICY, JsonFile, console, give_json, refuse_json, table
 from multiduel.files import read_text
 from multiduel.inputs import BadInput, did_you_mean
 
@@ -359,16 +358,15 @@ def retire(
 def board(
     named: Arena = "",
     db: Db = "arena.db",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole board as JSON.")] = False,
+    json_file: JsonFile = None,
 ) -> None:
     """Show the verdict, the forecast and the standings."""
-    from multiduel.arena.files.exports import finite
     from multiduel.display.standings_tables import rank, share, shares, signed, span
 
+    refuse_json(json_file)
     with service_of(existing(db)) as service:
         seen = service.board(found(service, named))
-    if as_json:
-        print(json.dumps(finite(seen.to_json()), ensure_ascii=False))
+    if give_json(json_file, seen.to_json):
         return
     print(seen.sentence)
     for text in (seen.exactly, seen.about, *(f"What {line.kind} find: {line.sentence}" for line in seen.kinds)):

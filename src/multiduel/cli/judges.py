@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -15,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from multiduel.cli.arena import Arena, Db, existing, found, service_of
-from multiduel.cli.terminal import console, table
+from multiduel.cli.terminal import JsonFile, console, give_json, refuse_json, table
 from multiduel.files import read_text, refuse_unwritable, write_whole
 from multiduel.inputs import BadInput
 
@@ -194,22 +193,20 @@ def report(
     named: Annotated[str, typer.Argument(metavar="ARENA", help="Id or name of the arena; the last one by default.")] = "",
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a web page too.")] = None,
     price: PriceOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    json_file: JsonFile = None,
 ) -> None:
     """Show the verdict, and how reliable each judge is. The report has position effect, consistency, agreement and cost."""
-    from multiduel.arena.files.exports import finite
     from multiduel.arena.judges.judging import opened
     from multiduel.arena.judges.worth import worth_of
 
+    refuse_json(json_file)
     if html is not None:
         refuse_unwritable(html)
     with refusals(), opened(existing(str(file))) as (service, calls):
         rows = service.arenas()
         arena = found(service, named) if named or not rows else max(rows, key=lambda row: row.created).id
         worth, board = worth_of(service, arena, calls), service.board(arena)
-    if as_json:
-        print(json.dumps(finite({"sentence": board.sentence, "exactly": board.exactly} | worth.to_json()), ensure_ascii=False))
-    else:
+    if not give_json(json_file, lambda: {"sentence": board.sentence, "exactly": board.exactly} | worth.to_json()):
         for text in (*worth.warnings, board.sentence, board.exactly):
             if text:
                 print(text)

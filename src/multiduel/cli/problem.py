@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multiduel.cli.terminal import ARMS, LINK, PROBLEM, console, facts, table, whole_number
+from multiduel.cli.terminal import ARMS, LINK, PROBLEM, JsonFile, console, facts, give_json, refuse_json, table, whole_number
 from multiduel.inputs import BadInput
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def problem(
     horizon: Annotated[str, typer.Option(help="Number of rounds T in the bounds.")] = "1e6",
     slate_size: Annotated[int, typer.Option(help="Arms per slate m, in the lower bound and MultiRUCB's bound.")] = 2,
     alpha: Annotated[float, typer.Option(help="Exploration parameter in MultiRUCB's bound.")] = 1.01,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
+    json_file: JsonFile = None,
 ) -> None:
     """Describe a problem. Show winners, gaps, hardness, gamma, order, and the theorems' bounds."""
     from multiduel import theory
@@ -42,6 +41,7 @@ def problem(
             raise BadInput("Name a problem or a file; 'multiduel problem --list' has the names.")
         console().print(_catalogue())
         return
+    refuse_json(json_file)
     rounds = whole_number("horizon", horizon)
     instance = parse(spec, n_arms=arms, link=link, seed=seed)
     has_winner = instance.winner is not None
@@ -49,8 +49,9 @@ def problem(
     lower = theory.komiyama_lower_bound(instance.matrix) if has_winner else None
     slates = theory.multi_dueling_lower_bound(instance.matrix, slate_size) if has_winner and slate_size > 2 else None
     best_response = theory.best_response_reaches_winner(instance.matrix)
-    if as_json:
-        known: dict[str, Any] = {
+
+    def numbers() -> dict[str, Any]:
+        return {
             **instance.to_json(),
             "borda_winners": list(instance.borda_winners),
             "gaps": instance.gaps.tolist() if has_winner else None,
@@ -68,7 +69,8 @@ def problem(
                 for policy, bound in bounds.items()
             },
         }
-        print(json.dumps(known, indent=2, allow_nan=False))
+
+    if give_json(json_file, numbers, indent=2):
         return
     screen = console()
     screen.print(instance.label, style="bold")

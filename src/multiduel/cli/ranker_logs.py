@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from multiduel.cli.rankers import app
+from multiduel.cli.terminal import JsonFile, give_json, refuse_json
 from multiduel.files import refuse_unwritable, write_whole
 from multiduel.inputs import BadInput, visible
 
@@ -26,7 +27,7 @@ def analyse(
     log: LogFile,
     html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write the figure of the evidence over time.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON.")] = None,
+    json_file: JsonFile = None,
     unit: Annotated[
         str, typer.Option(help="Unit that counts a pair of rankers once: user, session or impression (page).")
     ] = "user",
@@ -70,7 +71,8 @@ def analyse(
     from multiduel.rankers.report import figure as draw
     from multiduel.rankers.report import page, segment_lines, table, words
 
-    for path in (html, plot, json_file):
+    refuse_json(json_file)
+    for path in (html, plot):
         if path:
             refuse_unwritable(path)
     judged = read_judgements(Log(log), timeout=timeout, bad="skip" if skip_bad else "refuse", state=state)
@@ -80,21 +82,21 @@ def analyse(
     cut = segments(judged, by, **options) if by else {}
     guards = [guardrail(judged, found, name, _limit(name, value)) for name, value in _pairs("--guardrail", guard).items()]
     more = [*map(str, guards), *(segment_lines(by, cut, alpha) if by else [])]
-    print(visible("\n".join([*words(found), *more, *table(found)])))
 
     def numbers() -> dict[str, Any]:
         rest = {"guardrails": [one._asdict() for one in guards]} if guards else {}
         return found.to_json() | rest | ({"by": by, "segments": {name: one.to_json() for name, one in cut.items()}} if by else {})
 
+    if not give_json(json_file, numbers, indent=1):
+        print(visible("\n".join([*words(found), *more, *table(found)])))
     contents: list[tuple[Path | None, Callable[[], str]]] = [
         (html, lambda: page(found, f"Which ranker wins? {log.name}", more)),
         (plot, lambda: draw(found) + "\n"),
-        (json_file, lambda: json.dumps(numbers(), indent=1) + "\n"),
     ]
     for path, content in contents:
         if path:
             write_whole(path, content())
-            print(f"Wrote {path}")
+            print(f"Wrote {path}", file=sys.stderr)
 
 
 def _pairs(option: str, given: list[str] | None) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multiduel.cli.terminal import POLICY, console, progress
+from multiduel.cli.terminal import POLICY, JsonFile, console, give_json, progress, refuse_json
 from multiduel.files import refuse_unwritable, write_whole
 from multiduel.inputs import BadInput
 
@@ -171,7 +171,7 @@ def live(
     qrels: Qrels = None,
     seed: Seed = 0,
     threads: Threads = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON.")] = None,
+    json_file: JsonFile = None,
 ) -> None:
     """Simulate policies against clicking users instead of a matrix.
 
@@ -186,15 +186,13 @@ def live(
     from multiduel.problems import read_csv
     from multiduel.rankers.matrix import click_problem_of
 
-    if json_file:
-        refuse_unwritable(json_file)
+    refuse_json(json_file)
     reference = read_csv(matrix)
     specs = [find(name, "typed") for name in policy]
     lineup = _lineup(files or [], direction, run or [], qrels)
     problem = click_problem_of(matrix, lineup, reference, **_given(clicks=clicks, method=method, ties=ties, depth=depth))
     best = {"condorcet": () if reference.winner is None else (reference.winner,), "borda": reference.borda_winners}
     winners = best.get(benchmark, reference.copeland_winners)
-    print(f"{problem.clicks.name} clicks, {problem.method}, ties {problem.ties}, {problem.clicks.depth} slots")
     results = []
     for spec in specs:
         with progress(spec.name) as update:
@@ -210,11 +208,12 @@ def live(
                 progress=update,
             )
         results.append(result)
+    if give_json(json_file, lambda: [result.to_json() for result in results]):
+        return
+    print(f"{problem.clicks.name} clicks, {problem.method}, ties {problem.ties}, {problem.clicks.depth} slots")
     summaries = [result.summary(winners=winners) for result in results]
     columns = ("name", "m", "mean", "interval", "std", "winner", "seconds")
     console().print(rich_table(regret_table(summaries, columns, title=table_title(results[0]))))
-    if json_file:
-        write_whole(json_file, json.dumps([result.to_json() for result in results]) + "\n")
 
 
 @app.command()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from multiduel.cli.terminal import ARMS, LINK, POLICY, PROBLEM, console, progress, whole_number
-from multiduel.inputs import BadInput, choice
+from multiduel.cli.terminal import ARMS, LINK, POLICY, PROBLEM, JsonFile, console, give_json, progress, refuse_json, whole_number
+from multiduel.inputs import BadInput, choice, visible
 
 CONTEXTS = " Or 'contexts': options with features that change every round."
 
@@ -43,9 +43,7 @@ def simulate(
     verdict_error: Annotated[float, typer.Option(help="Chance of a wrong verdict that you accept, with --until.")] = 0.05,
     answers: Annotated[str, typer.Option(help="Kind of answers: coins (one per pair) or rankings (of the slate).")] = "coins",
     delay: Annotated[str, typer.Option(help="Rounds that each answer is late; or geometric:MEAN, for random delays.")] = "0",
-    json_file: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON; '-' prints them.")
-    ] = None,
+    json_file: JsonFile = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw regret over rounds, or verdicts, into a .png, .svg or .pdf file.")
     ] = None,
@@ -67,7 +65,7 @@ def simulate(
     from multiduel.engine.simulation.play import KINDS
     from multiduel.engine.simulation.result import SHOWN
     from multiduel.engine.simulation.simulate import simulate as run
-    from multiduel.files import refuse_unwritable, whole_file, write_whole
+    from multiduel.files import refuse_unwritable, whole_file
     from multiduel.lab.report import results_table
     from multiduel.lab.time_to_verdict import settlement_plot, settlement_table
 
@@ -90,9 +88,9 @@ def simulate(
     if plot and json_file and Path(plot).resolve() == Path(json_file).resolve():
         raise BadInput(f"'--json' and '--plot' must be different files. Got '{plot}' for both.")
 
-    written = [path for path in (json_file, plot) if path is not None and path != "-"]
-    for path in written:
-        refuse_unwritable(path)
+    refuse_json(json_file)
+    if plot is not None:
+        refuse_unwritable(plot)
 
     with progress(", ".join(names)) as update:
         results = run(
@@ -109,22 +107,18 @@ def simulate(
             benchmark=benchmark,
             progress=update,
         )
-    text = json.dumps([result.to_json() for result in results], allow_nan=False)
-    if json_file is not None and json_file != "-":
-        write_whole(json_file, text + "\n")
+    printed = give_json(json_file, lambda: [result.to_json() for result in results])
     if plot is not None:
         with whole_file(plot) as draft:
             if until:
                 settlement_plot(results, draft, kind=Path(plot).suffix[1:])
             else:
                 results.plot(draft, kind=Path(plot).suffix[1:], scale=scale, regret=regret, size=size, legend=legend, show=show)
-    if json_file == "-":
-        print(text)
+        print(visible(f"Wrote {plot}"), file=sys.stderr)
+    if printed:
         return
     screen = console()
     screen.print(rich_table(settlement_table(results)) if until else results_table(results, regret=regret))
-    for path in written:
-        screen.print(f"Wrote {path}", markup=False, soft_wrap=True)
 
 
 def _parameters(options: list[str], names: list[str], addresses: dict[str, str]) -> dict[str, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import re
 import signal
@@ -12,12 +13,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from multiduel.display.progress import progress_bar
+from multiduel.files import json_ready, refuse_unwritable, write_whole
 from multiduel.inputs import BadInput, shortened, visible
 
 if TYPE_CHECKING:
@@ -41,7 +43,29 @@ PROBLEM = (
     "a first line of names is optional."
 )
 ARMS = "Number of arms. The default is in 'multiduel problem --list'; a file has its own number."
+JsonFile = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON; '-' prints them instead.")
+]
 LINK = "Link from utilities to chances: linear (the default), natural or logit."
+
+
+def refuse_json(file: str | None) -> None:
+    """Refuse a file of ``--json`` that cannot be written, before any work."""
+    if file is not None and file != "-":
+        refuse_unwritable(file)
+
+
+def give_json(file: str | None, numbers: Callable[[], Any], *, indent: int | None = None) -> bool:
+    """Do what ``--json`` asks for: write the file, or print. Returns whether JSON was printed, and so nothing else should be."""
+    if file is None:
+        return False
+    text = json.dumps(json_ready(numbers()), indent=indent, allow_nan=False)
+    if file == "-":
+        print(text)
+        return True
+    write_whole(file, text + "\n")
+    print(visible(f"Wrote {file}"), file=sys.stderr)
+    return False
 
 
 class Sentences(TyperGroup):

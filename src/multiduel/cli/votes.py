@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from multiduel.cli.terminal import JsonFile, give_json, refuse_json
 from multiduel.files import refuse_unwritable, write_whole
 from multiduel.inputs import BadInput, visible
 
@@ -63,9 +63,7 @@ def rank(
     plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Draw the strengths with their intervals.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report as a web page.")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="FILE.tex", help="Write the table for LaTeX.")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the numbers as JSON; '-' prints them.")
-    ] = None,
+    json_file: JsonFile = None,
     column: Named = None,
     outcome: Meant = None,
     winner_is_name: Names = False,
@@ -78,18 +76,15 @@ def rank(
     from multiduel.votes.headline import headline
     from multiduel.votes.styles import style_covariates
 
-    printed = json_file is not None and str(json_file) == "-"
-    for path in (plot, html, latex, None if printed else json_file):
+    refuse_json(json_file)
+    for path in (plot, html, latex):
         if path:
             refuse_unwritable(path)
     read = _read(files, column, outcome, winner_is_name, kind)
     covariates = style_covariates(read.votes, style) if style else None
     found = standings(read.votes, by=by, alpha=alpha, margin=margin, covariates=covariates, position=position)
     answer = headline(found.verdict)
-    numbers = {"answer": answer, "votes": read.note, **found.to_json()}
-    if printed:
-        print(json.dumps(numbers, indent=1, allow_nan=False))
-    else:
+    if not give_json(json_file, lambda: {"answer": answer, "votes": read.note, **found.to_json()}, indent=1):
         table = found.table()
         rows = table.rows if top is None else table.rows[:top]
         more = [f"and {len(table.rows) - len(rows)} more"] if len(rows) < len(table.rows) else []
@@ -102,7 +97,6 @@ def rank(
     written: list[tuple[Path | None, Callable[[], str]]] = [
         (html, lambda: found.html(answer)),
         (latex, lambda: found.latex() + "\n"),
-        (None if printed else json_file, lambda: json.dumps(numbers, indent=1, allow_nan=False) + "\n"),
     ]
     for path, content in written:
         if path:

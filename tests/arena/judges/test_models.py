@@ -156,7 +156,7 @@ def test_command_writes_a_page_reports_and_goes_on(tmp_path: Path) -> None:
     assert page.index("is best for judge 'z'") < page.index("Standings") < page.index("What may not be concluded")
     report = CliRunner().invoke(app, ["judge", "report", str(tmp_path / "options.judge.db")])
     assert report.exit_code == 0 and "No effect of position is certain" in report.output
-    said = json.loads(CliRunner().invoke(app, ["judge", "report", str(tmp_path / "options.judge.db"), "--json"]).output)
+    said = json.loads(CliRunner().invoke(app, ["judge", "report", str(tmp_path / "options.judge.db"), "--json", "-"]).output)
     assert said["judges"][0]["calls"] == said["judges"][0]["answers"] and said["sentence"] in page.replace("&gt;", ">")
     nowhere = CliRunner().invoke(app, ["judge", str(options), "--judge", "no_such_module:f"])
     assert nowhere.exit_code == 2
@@ -229,7 +229,7 @@ def test_a_real_small_model_is_found_to_decide_by_position(real_model: str, tmp_
     words = ["judge", str(options), "--judge", "openai:smollm2", "--base-url", real_model, "--budget", "12 calls"]
     run = CliRunner().invoke(app, [*words, "--concurrency", "1", "--max-tokens", "30", "--timeout", "60", "--seed", "1"])
     assert run.exit_code == 0, run.output
-    worth = json.loads(CliRunner().invoke(app, ["judge", "report", str(tmp_path / "options.judge.db"), "--json"]).output)
+    worth = json.loads(CliRunner().invoke(app, ["judge", "report", str(tmp_path / "options.judge.db"), "--json", "-"]).output)
     judge = worth["judges"][0]
     assert judge["answers"] + judge["skips"] >= 8 and judge["tokens_in"] > 1000
     page = (tmp_path / "options.judge.html").read_text().partition("<main>")[2]

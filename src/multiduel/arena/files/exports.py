@@ -10,7 +10,6 @@ import base64
 import csv
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -34,15 +33,6 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator
     line: Callable[[Iterable[Any]], Any] = csv.writer(_Line()).writerow
     for row in chain((columns,), rows):
         yield line([harmless(cell) for cell in row])
-
-
-def finite(value: Any) -> Any:
-    """For JSON, which has no NaN and no infinity: null."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: finite(one) for name, one in value.items()}
-    return [finite(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 # ---- logs

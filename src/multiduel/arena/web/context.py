@@ -15,7 +15,6 @@ from multiduel.arena.domain.commands import ArenaInfo, Done, Receipt, Ticket
 from multiduel.arena.domain.errors import Forbidden
 from multiduel.arena.domain.notices import Allowed
 from multiduel.arena.domain.settings import why_unusable
-from multiduel.arena.files.exports import finite
 from multiduel.arena.files.signed_heads import Signer
 from multiduel.arena.service.service import Service
 from multiduel.arena.web.access import Access, Grant
@@ -26,6 +25,7 @@ from multiduel.arena.web.limits import Limits, Rate, network_of
 from multiduel.arena.web.metrics import Metrics
 from multiduel.arena.web.notifier import Notifier
 from multiduel.arena.web.thread_pools import Lanes
+from multiduel.files import json_ready
 
 T = TypeVar("T")
 LINES = 2_000  # of a long text, in one part
@@ -155,7 +155,9 @@ def arena_out(info: ArenaInfo) -> dict[str, Any]:
 
 def as_json(value: Any) -> Response:
     """An answer that takes time to write down: to be called in a thread."""
-    return Response(json.dumps(finite(value), ensure_ascii=False, allow_nan=False).encode("utf-8"), media_type="application/json")
+    return Response(
+        json.dumps(json_ready(value), ensure_ascii=False, allow_nan=False).encode("utf-8"), media_type="application/json"
+    )
 
 
 def _part(lines: Iterator[str]) -> bytes:
