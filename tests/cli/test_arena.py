@@ -58,6 +58,7 @@ def test_an_arena_from_a_file_to_a_verdict_in_words(here):
     assert "greetings" in good("list") and arena in good("list")
     assert "Votes: 0, excluded: 0. Raters: 0." in good("board")
     good("sheets", "4", "sheets.csv")
+    assert "need a .csv file. Got 'greetings'." in refused("sheets", "4", "greetings")
     sheets = Path("sheets.csv").read_bytes().decode()
     assert sheets.count("\r\n") == 5 and "mild" not in sheets and "Good morning." in sheets
     Path("filled.csv").write_bytes(sheets.replace(",,,\r\n", ",A>B=C,,Ada\r\n").encode())

@@ -64,6 +64,8 @@ def sheets(
     from multiduel.arena.domain.commands import PrintTickets
     from multiduel.arena.files.sheets import sheets_of
 
+    if out.suffix.lower() != ".csv":
+        raise BadInput(f"Tickets for paper need a .csv file. Got '{out}'.")
     refuse_unwritable(out)
     with service_of(existing(db), plugin) as service:
         arena = found(service, named)

@@ -19,9 +19,9 @@ from multiduel.inputs import whole
 MOST_PRINTED = 10_000
 JUDGE_PLACES = 64  # open tickets of a judge, which answers several at the same time
 WHY = {
-    "created": "This arena is not open yet.",
-    "paused": "This arena is paused. Please come back later.",
-    "closed": "This arena is closed. Thank you.",
+    "created": "This comparison is not open yet. Please come back later.",
+    "paused": "This comparison is paused. Please come back later.",
+    "closed": "This comparison is closed. Thank you.",
     "settled": "There is a result: no more votes are needed. Thank you.",
     "limit": "You have given as many votes as one person may. Thank you.",
     "judged": "You have judged everything there is to compare. Thank you.",

@@ -195,7 +195,7 @@ def test_pausing_closing_and_reasons(call):
     call.good("POST", f"/arenas/{arena}/pause", key=owner)
     assert call.ask(arena, call.rater(arena, owner)) == {
         "done": "paused",
-        "sentence": "This arena is paused. Please come back later.",
+        "sentence": "This comparison is paused. Please come back later.",
     }
     assert call.good("PUT", f"/tickets/{ticket}/vote", {"rank": [0, 1]}, key=rater)["counted"] == "counted"
     call.good("POST", f"/arenas/{arena}/open", key=owner)
