@@ -20,7 +20,7 @@ def test_the_tutorial_has_the_numbers_of_the_example(data_dir):
     numbers = re.findall(r"\d\.\d{3}", said.getvalue())
     assert len(numbers) == 15 and set(numbers) <= set(re.findall(r"\d\.\d{3}", page))
     better, worse = re.search(r"better on (\d+) questions, worse on (\d+)", said.getvalue()).groups()
-    assert f"worse on {worse} questions and\nbetter on {better}" in page
+    assert f"worse on {worse} questions, better on {better}." in page
 
 
 def test_utilities_are_fitted_to_the_votes():
