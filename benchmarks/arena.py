@@ -662,7 +662,7 @@ def speed_words(rows):
     cpu = [row["server_cpu_ms_per_vote"] for row in rows]
     lines = [
         paragraph(
-            f"A durable vote with its next ticket takes {min(cpu):.1f} to {max(cpu):.1f} ms of the server's CPU.",
+            f"A durable vote with its next ticket takes {min(cpu):.2f} to {max(cpu):.2f} ms of the server's CPU.",
             f"Measured with {RATERS} raters who vote without a pause on 20 options, 4 at a time; server, database",
             "and raters share two cores.",
         ),
@@ -684,7 +684,7 @@ def long_words(row):
     starts = [row[name]["cpu_seconds_to_a_ticket"] for name in ("start_with_snapshot", "start_without")]
     times = {
         "ticket; vote with its next ticket": f"{row['ask_cpu_ms']:.1f} ms; {row['vote_and_next_cpu_ms']:.1f} ms",
-        "start after loading the program, with a snapshot; without one": "; ".join(f"{one:.1f} s" for one in starts),
+        "start after loading the program, with a snapshot; without one": "; ".join(duration(one) for one in starts),
         "page of raters": f"{row['raters_cpu_seconds']:.1f} s",
         "votes as CSV; log as CSV": f"{row['votes_csv_cpu_seconds']:.1f} s; {row['log_csv_cpu_seconds']:.1f} s",
         "verifying the log": f"{row['verify_cpu_seconds']:.0f} s",
