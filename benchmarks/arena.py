@@ -630,7 +630,7 @@ def worker_words(rows):
             f"{RATERS} raters without a pause, spread over one arena or eight (K = 20, m = 4); server,",
             "database and raters share two",
             f"cores (load average {min(row['load_average'] for row in rows):.0f} to",
-            f"{max(row['load_average'] for row in rows):.0f}), so plan with CPU times. The mean of two runs.",
+            f"{max(row['load_average'] for row in rows):.0f}), so plan with CPU times. Each row is the mean of two runs.",
         ),
         f"| {' | '.join(head)} |",
         "|---" + "|--:" * (len(head) - 1) + "|",
@@ -674,7 +674,7 @@ def speed_words(rows):
         times = f"{best['p50_ms']:.0f} ms | {best['p99_ms']:.0f} ms | {best['server_cpu_ms_per_vote']:.2f} ms"
         lines.append(f"| {name} | {best['votes_per_second']:,.0f} | {times} |")
     busy = max(row["load_average"] for row in rows)
-    note = ["The better of two runs each; PostgreSQL's own CPU is not counted."]
+    note = ["Each row is the better of two runs; PostgreSQL's own CPU is not counted."]
     if busy > 4:
         note.append(f"Other work kept the machine busy (load average up to {busy:.0f}), so plan with CPU times.")
     return "\n".join([*lines, "", paragraph(*note)])

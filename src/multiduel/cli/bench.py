@@ -57,7 +57,7 @@ def bench(
 ) -> None:
     """Compare your policy with all others on the benchmark suite. Without a policy, show the leaderboard.
 
-    You may stop the command; the same command continues. To submit a policy to the leaderboard, send its file of results.
+    You may stop the command; the same command continues. docs/benchmark.md says how to submit a policy.
     """
     from multiduel.lab.bench import suite
     from multiduel.lab.bench.play import cells_of, why_not

@@ -178,7 +178,7 @@ class Folder:
         return replace(block, marks=tuple(marks[marks <= until].tolist()), end=until)
 
     def store(self, block: Block, result: Result) -> None:
-        """Write a part. Other checkpoints that it has already are kept."""
+        """Write a part. Checkpoints that the stored part has and this one lacks are kept."""
         contender = self.experiment.contender(block.contender)
         rows, seconds, compile_seconds = parts.rows_of(result), result.seconds, result.compile_seconds
         old = None if block.marks is None else self._part(block)

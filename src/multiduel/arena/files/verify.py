@@ -24,7 +24,7 @@ from multiduel.inputs import BadInput, shortened
 from multiduel.kernels.compiler.dispatch import uncollected
 
 PAGE = 1_000  # events that are looked up together
-MENTIONED = {  # entries of bodies that name what may be in the log only
+MENTIONED = {  # by the event's kind: entries of its body that name a ticket or a line, which may not be in memory
     "ticket": (("id", ticket_key),),
     "vote": (("ticket", ticket_key), ("line", line_key)),
     "undo": (("ticket", ticket_key), ("again", ticket_key)),

@@ -506,7 +506,7 @@ class Service:
 
     @contextmanager
     def look(self, arena: str) -> Iterator[State]:
-        """Return the state with all committed events, by this process or others. Do not change or keep it.
+        """Lend the state with all events that this process and others have committed. Do not change it, and do not keep it.
 
         Parameters
         ----------

@@ -65,7 +65,7 @@ async def revoke(request: Request) -> Response:
 
 
 def _check_labels(app_context: AppContext, arena: str, labels: Sequence[str], asked: str) -> None:
-    """Before anybody is admitted: of those who were, before another name is refused, nobody would see the links."""
+    """Refuse all names if one is taken or named twice. Else raters could be admitted whose links nobody sees."""
     with app_context.service.look(arena) as state:
         known, before = state.labels, [f"admit:page {asked} {k}" in state.requests for k in range(len(labels))]
         for k, label in enumerate(labels):
