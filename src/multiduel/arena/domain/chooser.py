@@ -10,7 +10,7 @@ import functools
 import hashlib
 import importlib.metadata
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,16 +18,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from multiduel.arena.domain.settings import Settings
-from multiduel.arrays import Floats
+from multiduel.arrays import Floats, Ints
 from multiduel.engine.registry.fingerprints import modules_behind
 from multiduel.engine.registry.registry import POLICIES, find
 from multiduel.engine.session.policy import Policy, make, restore
+from multiduel.engine.session.reliving import Journey
 from multiduel.engine.simulation import play
 from multiduel.inference import evidence
 from multiduel.inference.verdict import needed
 from multiduel.kernels.compiler.sources import code_hash, digest
 
 CLOSER = "challengers"
+POLICY, UNIFORM = "policy", "uniform"
+FEW = 16  # steps that are not worth a table
+PORTION = 10_000  # steps at once
 HORIZON = 100_000  # votes expected by policies that must know how many, where the owner stated no limit
 
 
@@ -136,14 +140,19 @@ class Chooser:
 
     def ask(self, number: int) -> Choice:
         """The slate of the ticket that will be event ``number``."""
-        for policy, by in ((self.policy, "policy"), (self.closer, CLOSER)):
-            if policy is not None:
-                slate = policy.ask()
-                if len(slate.arms) > 1:
-                    policy.forget(slate)
-                    return Choice(tuple(self.epoch.options[arm] for arm in slate.arms), by)
-        some = shuffled(self.seed, number, "uniform", self.epoch.options)
-        return Choice(tuple(some[: self.slate_size]), "uniform")
+        return self._asked(self.policy, POLICY) or self._ask_others(number)
+
+    def _ask_others(self, number: int) -> Choice:
+        """The slate where the policy has nothing left to compare."""
+        chosen = self._asked(self.closer, CLOSER) if self.closer is not None else None
+        return chosen or Choice(tuple(shuffled(self.seed, number, UNIFORM, self.epoch.options)[: self.slate_size]), UNIFORM)
+
+    def _asked(self, policy: Policy, by: str) -> Choice | None:
+        slate = policy.ask()
+        if len(slate.arms) == 1:
+            return None
+        policy.forget(slate)
+        return Choice(tuple(self.epoch.options[arm] for arm in slate.arms), by)
 
     def tell(self, arms: Sequence[int], wins: Floats) -> None:
         """What was said; of options that are not in this epoch nothing is told."""
@@ -155,13 +164,53 @@ class Chooser:
             if self.closer is not None:
                 self.closer.observe(names, said)
 
-    def follow(self, steps: Iterable[Asked | Told]) -> None:
+    def follow(self, steps: Sequence[Asked | Told]) -> None:
         """Live through what happened, and note the first slate that comes out otherwise."""
-        for step in steps:
-            if isinstance(step, Told):
-                self.tell(step.arms, step.wins)
-            elif self.ask(step.number) != step.choice and self.differs is None:
-                self.differs = step.number
+        alone = self.policy.spec.watched or self.policy.spec.blind  # a plug-in's slates are looked at one by one
+        for some in portions(steps):
+            if alone or len(some) < FEW or not self._relive(some):
+                for step in some:
+                    if isinstance(step, Told):
+                        self.tell(step.arms, step.wins)
+                    elif self.ask(step.number) != step.choice:
+                        self._note(step)
+
+    def _note(self, step: Asked | Told) -> None:
+        if isinstance(step, Asked) and (self.differs is None or step.number < self.differs):
+            self.differs = step.number
+
+    def _relive(self, steps: Sequence[Asked | Told]) -> bool:
+        """Live through a portion in few calls. False, and nothing happens, if it speaks of options that are not in this epoch."""
+        told = [step for step in steps if isinstance(step, Told)]
+        n = len(told[0].arms) if told else 0
+        arms = self._arms([step.arms for step in told])
+        if arms.min(initial=0) < 0:
+            return False
+        asked = [step.choice for step in steps if isinstance(step, Asked)]
+        came = iter([len(choice.arms) if choice.by == POLICY else -1 for choice in asked])
+        sizes = np.array([next(came) if isinstance(step, Asked) else 0 for step in steps])
+        said = arms, np.concatenate([np.zeros((0, n)), *(step.wins for step in told)]).reshape(len(told), n, n)
+        policy = Journey(self.policy, sizes, self._arms([choice.arms for choice in asked]), *said)
+        no_asks = np.zeros(len(told), np.int64), np.zeros((0, 0), np.int64)
+        closer = Journey(self.closer, *no_asks, *said) if self.closer is not None else None
+        while policy.steps < len(steps):
+            alone = policy.on()
+            if closer is not None:
+                closer.on(policy.answers)
+            last = steps[policy.steps - 1]
+            if alone and isinstance(last, Asked) and self._ask_others(last.number) != last.choice:
+                self._note(last)
+        if policy.differs is not None:
+            self._note(steps[policy.differs])
+        return True
+
+    def _arms(self, rows: Sequence[tuple[int, ...]]) -> Ints:
+        """Options as the policies know them, -1 for those that are not in this epoch. Shorter rows end in -1."""
+        lengths = np.array([len(row) for row in rows], np.int64)
+        table = np.full((len(rows), lengths.max(initial=0)), -1)
+        arms = [self._place.get(option, -1) for row in rows for option in row]
+        table[np.arange(table.shape[1]) < lengths[:, None]] = arms
+        return table
 
     def snapshot(self) -> dict[str, Any]:
         """Save both policies without their fingerprints, which every fold draws anew; tickets serve in their place."""
@@ -176,10 +225,24 @@ class Chooser:
         self.closer = restore(saved["closer"]) if self.closer else None
 
 
+def portions(steps: Sequence[Asked | Told]) -> Iterator[Sequence[Asked | Told]]:
+    """Steps in portions whose answers are about equally many options."""
+    start, arms = 0, 0
+    for k, step in enumerate(steps):
+        here = len(step.arms) if isinstance(step, Told) else arms
+        if k - start == PORTION or (arms and here != arms):
+            yield steps[start:k]
+            start = k
+        arms = here
+    yield steps[start:]
+
+
 def warm(policy: str = CLOSER) -> None:
     """Load, or compile, what an arena with this policy calls."""
     epoch = Epoch(1, ("to load it",), policy, {}, (0, 1, 2), "", 0, False, np.zeros((3, 3)))
     chooser = Chooser(epoch, Settings(slate_size=3, seed=1))
     arms = chooser.ask(1).arms
-    chooser.tell(arms, np.triu(np.ones((len(arms), len(arms))), 1))
+    said = Told(arms, np.triu(np.ones((len(arms), len(arms))), 1))
+    chooser.follow([said])
+    chooser.follow([said] * FEW)
     evidence(epoch.wins, epoch.wins)

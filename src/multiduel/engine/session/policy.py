@@ -37,6 +37,7 @@ from multiduel.engine.session.rounds import (
     observe_slate,
     recommend_once,
     recommend_seeing,
+    relive,
     tell_once,
     tell_seeing,
 )
@@ -135,6 +136,7 @@ class Policy:
         self._ask = lazily(ask_once, "_ask")
         self._tell = lazily(tell_once, "_tell")
         self._observe = lazily(observe_pairs if self.spec.slate == "two" else observe_slate, "_observe")
+        self._relive = lazily(relive, "_relive")
         self._recommend = lazily(recommend_once, "_recommend")
         self._ask_seeing = lazily(ask_seeing, "_ask_seeing")
         self._tell_seeing = lazily(tell_seeing, "_tell_seeing")

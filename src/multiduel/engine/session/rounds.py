@@ -13,11 +13,23 @@ MOST_WEIGHT = 1e9  # of a duel that is told: even 10^9 of them sum to what every
 MOST_WINS = 1e15  # of one arm over another in a tally
 
 
+STEPS, ASKED, ANSWERED, COMPARED, DIFFERS = range(5)  # entries of a course
+
+
 class Duel(NamedTuple):
     """Room for one pair of arms."""
 
     pair: Ints  # i8[2]
     wins: Floats  # f8[2, 2]
+
+
+class Past(NamedTuple):
+    """Asks and answers in the order in which they came. All answers are about equally many arms."""
+
+    sizes: Ints  # i8[steps]  of an ask, the arms that its slate had, -1 if nobody knows them; 0 for an answer
+    slates: Ints  # i8[asks, most]  the slates that came of the asks
+    arms: Ints  # i8[answers, n]
+    wins: Floats  # f8[answers, n, n]
 
 
 def ask_once(params: Any, state: Any, rng: Stream, round: int, slate: Ints) -> int:
@@ -85,7 +97,10 @@ def tell_seeing(
     return True
 
 
-def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Counts) -> bool:
+@kernel
+def observe_slate(
+    params: Any, state: Any, rng: Stream, most: float, duel: Duel | None, arms: Ints, wins: Floats, tally: Counts
+) -> bool:
     """A comparison, or a whole tally, that the policy did not ask for, told as one slate."""
     if not sensible(wins, most):
         return False
@@ -94,6 +109,7 @@ def observe_slate(params: Any, state: Any, rng: Stream, most: float, duel: Duel,
     return True
 
 
+@kernel
 def observe_pairs(params: Any, state: Any, rng: Stream, most: float, duel: Duel, arms: Ints, wins: Floats, tally: Counts) -> bool:
     """The same, told pair by pair: a two-dueling kernel looks at two arms only."""
     if not sensible(wins, most):
@@ -108,6 +124,50 @@ def observe_pairs(params: Any, state: Any, rng: Stream, most: float, duel: Duel,
                 duel.wins[1, 0] = wins[b, a]
                 tell(params, state, rng, 0, duel.pair, duel.wins)
     return True
+
+
+def relive(
+    params: Any,
+    state: Any,
+    rng: Stream,
+    round: int,
+    slate: Ints,
+    duel: Duel | None,
+    past: Past,
+    until: int,
+    tally: Counts,
+    course: Ints,
+) -> bool:
+    """Ask and observe as in a past, up to step ``until`` or an ask that gives one arm. Was there such an ask?
+
+    ``duel`` is for policies that are told pair by pair. ``course`` counts steps, asks, answers and those that compared anything,
+    and says after which step a slate first came out otherwise (0: after none).
+    """
+    while course[STEPS] < until:
+        size = past.sizes[course[STEPS]]
+        course[STEPS] += 1
+        if size == 0:
+            answer = course[ANSWERED]
+            course[ANSWERED] += 1
+            arms, wins = past.arms[answer], past.wins[answer]
+            if any_positive(wins):
+                course[COMPARED] += 1
+                if duel is None:
+                    observe_slate(params, state, rng, MOST_WEIGHT, duel, arms, wins, tally)
+                else:
+                    observe_pairs(params, state, rng, MOST_WEIGHT, duel, arms, wins, tally)
+        else:
+            asked = course[ASKED]
+            course[ASKED] += 1
+            n, _ = ask(params, state, rng, round + course[ASKED], 1, slate)
+            if n == 1:
+                return True
+            same = n == size
+            for a in range(n):
+                same = same and slate[a] == past.slates[asked, a]
+            if not same and course[DIFFERS] == 0:
+                course[DIFFERS] = course[STEPS]
+    return False
 
 
 def recommend_once(params: Any, state: Any) -> int:
