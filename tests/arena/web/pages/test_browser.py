@@ -494,7 +494,8 @@ def test_a_lost_connection_keeps_the_vote(house, browse):
         page.keyboard.press(key)
     expect(page.locator("#banner")).to_contain_text("kept in this browser")
     assert house.votes(arena) == []
-    kept = page.evaluate(f"localStorage.getItem('multiduel unsent {arena}')")
+    place = f"multiduel unsent {arena} {house.service.raters(arena)[0].rater}"
+    kept = page.evaluate(f"localStorage.getItem('{place}')")
     assert json.loads(kept)["body"] == {"ballot": {"rank": [[0], [1], [2]]}}
     page.reload()  # even a page that was closed meanwhile sends it
     expect(page.locator("#banner")).to_contain_text("kept in this browser")
@@ -502,7 +503,7 @@ def test_a_lost_connection_keeps_the_vote(house, browse):
     voted(page, 1)
     expect(page.locator("#banner")).to_be_hidden()
     assert len(house.votes(arena)) == 1
-    assert page.evaluate(f"localStorage.getItem('multiduel unsent {arena}')") is None
+    assert page.evaluate(f"localStorage.getItem('{place}')") is None
 
 
 def test_an_answer_lost_on_the_way_counts_once(house, browse):

@@ -31,6 +31,14 @@ def rater_of(request: Request) -> str:
     return as_rater(request, request.path_params["arena"])
 
 
+def _rater_of_script(request: Request) -> str:
+    """The rater whose cookie this is. Refuse a script of another rater's page, which stayed open while this one signed in."""
+    rater = rater_of(request)
+    if request.headers.get("x-rater", rater) != rater:
+        raise KeyMissing("Another rater has signed in in this browser. Please open your link again.")
+    return rater
+
+
 async def _next(request: Request, arena: str, rater: str) -> Ticket | Done:
     """The ticket that is open, or a new one."""
     app_context = app_context_of(request)
@@ -70,6 +78,7 @@ async def _words(request: Request, ticket: Ticket | Done) -> dict[str, Any]:
     progress = await app_context.quick(arena, progress_of, app_context, request.app.state.forecasts, arena, rater)
     words: dict[str, Any] = {
         "arena": arena,
+        "rater": rater,
         "token": token_of(request),
         "progress": progress,
         "request_id": uuid.uuid4().hex,
@@ -169,7 +178,7 @@ async def undo_script(request: Request) -> Response:
 
 
 async def _json(request: Request) -> dict[str, Any]:
-    rater_of(request)  # before the token, which ends with the key: whose key was revoked is told so
+    _rater_of_script(request)  # before the token, which is made from the key: a page with another key is told why
     check_token(request, request.headers.get("x-token"))
     body = await read_json(request)
     if not isinstance(body, dict):
@@ -188,7 +197,7 @@ async def _following(request: Request, receipt: Receipt, said: str) -> Response:
 async def look_script(request: Request) -> Response:
     """The question that is open, for a script that lost its way."""
     arena = request.path_params["arena"]
-    words = await _words(request, await _next(request, arena, rater_of(request)))
+    words = await _words(request, await _next(request, arena, _rater_of_script(request)))
     html = fragment("_question.html", words | {"problem": ""})
     return JSONResponse({"html": html, "ticket": words["ticket"], "said": ""})
 

@@ -1,10 +1,12 @@
-// Votes reach the server once, however often they are sent: they stay in the browser until it has answered.
+// Votes reach the server once, however often they are sent: they stay in the browser until it has answered. The browser keeps each
+// rater's vote apart, so that the next rater in the same browser neither sends nor replaces it.
 export class Sender {
-  constructor(arena, token, say) {
+  constructor({ arena, rater, token }, say) {
     this.arena = arena;
+    this.rater = rater;
     this.token = token;
     this.say = say;
-    this.place = `multiduel unsent ${arena}`;
+    this.place = `multiduel unsent ${arena} ${rater}`;
     addEventListener("online", () => this.hurry?.());
   }
 
@@ -20,11 +22,11 @@ export class Sender {
 
   // `what`: {path, body}. Sent until the server says something about it.
   async send(what) {
-    this.keep(what);
+    if (what.body) this.keep(what);
     for (let wait = 1; ; wait = Math.min(2 * wait, 15)) {
       const answer = await this.once(what.path, what.body);
       if (answer) {
-        if (answer.status !== 401) this.keep(null); // who comes in again sends it then
+        if (answer.status !== 401) this.keep(null); // 401: this rater is signed out. Their page sends it when it is open again
         this.say("");
         return answer;
       }
@@ -44,7 +46,7 @@ export class Sender {
       const method = body === undefined ? "GET" : "POST";
       const answer = await fetch(`/vote/${this.arena}/${path}`, {
         method,
-        headers: { Accept: "application/json", "Content-Type": "application/json", "X-Token": this.token },
+        headers: { Accept: "application/json", "Content-Type": "application/json", "X-Token": this.token, "X-Rater": this.rater },
         body: body === undefined ? undefined : JSON.stringify(body),
         signal: give_up.signal,
       });

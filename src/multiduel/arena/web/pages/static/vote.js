@@ -7,7 +7,7 @@ const said = document.getElementById("said");
 const toast = document.getElementById("toast");
 const banner = document.getElementById("banner");
 const zoomed = document.getElementById("zoomed");
-const sender = new Sender(here.dataset.arena, here.dataset.token, (words) => {
+const sender = new Sender(here.dataset, (words) => {
   banner.hidden = !words;
   banner.textContent = words;
 });
@@ -126,8 +126,8 @@ async function go(what) {
   let trouble = "";
   if (answer.html === undefined) {
     trouble = (what.path.startsWith("tickets/") ? "Your vote was not counted. " : "") + (answer.error ?? "That did not work.");
+    if (what.path !== "undo" && answer.status !== 401) answer = await sender.send({ path: "question" });
     if (answer.status === 401) return location.reload();
-    if (what.path !== "undo") answer = await sender.send({ path: "question" });
   }
   if (answer.html !== undefined) await show(answer);
   here.classList.remove("busy");
