@@ -7,6 +7,7 @@ import threading
 
 from multiduel.arena import AdmitRater, Ask, Conflict, Create, Open, Service, Settings, Ticket, Undo, Vote, connect
 from multiduel.arena.files.verify import verify
+from multiduel.arena.service.writers import More, Waiting, Writers
 from tests.arena.folding import fold
 from tests.arena.play import options
 
@@ -92,6 +93,28 @@ def test_the_same_commands_of_eight_writers_are_carried_out_once(db: str) -> Non
     finally:
         for service in services:
             service.close()
+
+
+def test_commands_join_a_group_that_waits_as_far_as_they_may() -> None:
+    """In their order, not more than fit, none that were cancelled, nothing after a long one, and nothing joins a long one."""
+    groups: list[list[object]] = []
+    taken, go = threading.Semaphore(0), threading.Semaphore(0)
+
+    def carry_out(arena: str, group: list[Waiting], more: More) -> None:
+        taken.release()
+        go.acquire(timeout=20)
+        groups.append([command for command, _ in [*group, *more(), *more()]])
+
+    pool = Writers(carry_out, lambda: None, pause=60.0, together=4, is_long=lambda command: command == "long")
+    pool.submit("a", 0)
+    taken.acquire(timeout=20)
+    for command in (1, 2, 3, 4, 5, 6, "long", 7):
+        waiting = pool.submit("a", command)
+        if command == 2:
+            assert waiting.cancel()
+    go.release(4)
+    pool.close()
+    assert groups == [[0, 1, 3], [4, 5, 6], ["long"], [7]]
 
 
 def _vote(service: Service, ticket: str, ballots: object, take: threading.Lock) -> object:

@@ -30,9 +30,9 @@ SLOW_DISK = 0.05  # seconds between the answer and the commit
 
 
 def acknowledges_before_it_commits() -> None:
-    def carry_out(self: Service, arena: str, group: list[Any]) -> None:
+    def carry_out(self: Service, arena: str, group: list[Any], more: Any) -> None:
         if arena in ("", services.HEART):
-            honest(self, arena, group)
+            honest(self, arena, group, more)
             return
         live = self._find(arena)
         with live.lock:

@@ -36,7 +36,7 @@ from multiduel.arena.service.raters import Gathering, RaterLine, RaterLog, porti
 from multiduel.arena.service.slices import Slice, part_of, slices_of
 from multiduel.arena.service.snapshots import digest, load, save
 from multiduel.arena.service.tickets import shown_ticket
-from multiduel.arena.service.writers import Waiting, Writers, answer, harmless
+from multiduel.arena.service.writers import More, Waiting, Writers, answer, harmless
 from multiduel.inference import Forecast
 from multiduel.inputs import BadInput, shortened
 from multiduel.kernels.compiler.dispatch import uncollected
@@ -189,21 +189,21 @@ class Service:
             self._beat = (now, self._writers.submit(HEART, Order(BEAT)))
             return self._beat[1]
 
-    def _carry_out(self, arena: str, group: list[Waiting]) -> None:
+    def _carry_out(self, arena: str, group: list[Waiting], more: More) -> None:
         if arena in ("", HEART):
             for order, future in group:
                 answer(future, *_try(self._prove) if order.command is BEAT else _try(self._create, *order))
             return
         left = list(group)
         while left:
-            answers, failure = _try(self._together, arena, [order for order, _ in left])
+            answers, failure = _try(self._together, arena, left, more)
             if not isinstance(failure, HalfWay):
                 break
             _, future = left.pop(failure.command)  # a fault in one command harms no other
             answer(future, None, harmless(failure.__cause__ or failure))
         if failure is not None and len(left) > 1 and not isinstance(failure, (Refused, Unavailable, BrokenLog)):
             for one in left:  # events that cannot be written: whose they are shows when they come alone
-                self._carry_out(arena, [one])
+                self._carry_out(arena, [one], list)
             return
         for k, (_, future) in enumerate(left):
             answer(future, *(answers[k] if failure is None else (None, failure)))
@@ -270,17 +270,18 @@ class Service:
         except Exception:
             LOG.warning("No statistics of raters of arena %s could be saved.", live.arena, exc_info=True)
 
-    def _together(self, arena: str, orders: list[Order]) -> list[tuple[Any, Exception | None]]:
-        """Decide these commands in one transaction. If it fails, nothing happened."""
+    def _together(self, arena: str, group: list[Waiting], more: More) -> list[tuple[Any, Exception | None]]:
+        """Decide these commands in one transaction, with those that came while it waited for the arena's lock: they are added to
+        the group. If it fails, nothing happened."""
         live = self._find(arena)
         with live.lock:
             self._make_ready(live)
-            answers = self._ahead(live, orders) if self._is_decided_ahead(orders[0].command) else None
+            answers = self._ahead(live, _orders(group)) if self._is_decided_ahead(group[0][0].command) else None
             if answers is None:
-                answers = self._locked(live, orders)
+                answers = self._locked(live, group, more)
         with self._guard:
             self.commits += 1
-            self.commands += len(orders)
+            self.commands += len(group)
         return answers
 
     def _is_decided_ahead(self, command: Any) -> bool:
@@ -297,7 +298,7 @@ class Service:
         if state.torn:
             self._forget(live)
 
-    def _locked(self, live: Live, orders: list[Order]) -> list[tuple[Any, Exception | None]]:
+    def _locked(self, live: Live, group: list[Waiting], more: More) -> list[tuple[Any, Exception | None]]:
         """Lock the arena, read what others appended, decide, append, commit."""
         state = self._folded(live)
         with (
@@ -305,6 +306,8 @@ class Service:
             self._noting_writes() as wrote,
             self.journal.transaction(live.arena) as transaction,
         ):
+            group += more()
+            orders = _orders(group)
             ahead = list(dict.fromkeys(keys_ahead(state, (order.command for order in orders))))
             others, about = transaction.since_and_about(state.number, ahead)
             for event in others:
@@ -758,6 +761,10 @@ def _arena(command: Any) -> str:
     if not isinstance(where, str) or not where:
         raise NotFound(f"There is no arena {shortened(where)}.")
     return where
+
+
+def _orders(group: list[Waiting]) -> list[Order]:
+    return [order for order, _ in group]
 
 
 def _append(transaction: Transaction, decision: Decision) -> bool:

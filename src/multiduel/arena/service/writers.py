@@ -22,6 +22,7 @@ NO_END = 60.0  # seconds that a writer may spend on one group of commands, befor
 ENDED = "A writer thread has ended, which must not happen: the server's log says why. Restart the server."
 
 Waiting = tuple[Any, "Future[Any]"]  # a command, and where its answer goes
+More = Callable[[], list[Waiting]]  # commands that came meanwhile, for the same group
 
 
 class Queued(NamedTuple):
@@ -48,7 +49,8 @@ class Writers:
     Parameters
     ----------
     carry_out
-        Called with an arena and commands of it; answers their futures. Whatever it raises is the answer to those still open.
+        Called with an arena, commands of it, and a function that returns those that came meanwhile, if they may join; answers
+        their futures. Whatever it raises is the answer to those still open.
     rest
         Called while no command waits, ``pause`` seconds after the last one.
     together
@@ -59,7 +61,7 @@ class Writers:
 
     def __init__(
         self,
-        carry_out: Callable[[str, list[Waiting]], None],
+        carry_out: Callable[[str, list[Waiting], More], None],
         rest: Callable[[], None],
         *,
         pause: float,
@@ -159,13 +161,22 @@ class Writers:
                     self._rested = True
                     return True
             del self._ready[arena]
-            queue = self._queues[arena]
-            writer.arena, writer.began, writer.long = arena, time.monotonic(), queue[0].long
-            while queue and len(writer.group) < (1 if writer.long else self._together):
-                if writer.group and queue[0].long:
-                    break
-                writer.group.append(queue.popleft()[:2])
+            writer.arena, writer.began, writer.long = arena, time.monotonic(), self._queues[arena][0].long
+            self._fill(writer)
         return True
+
+    def _fill(self, writer: Writer) -> list[Waiting]:
+        """Put commands of the writer's arena into its group, and return them. Called with the lock held."""
+        assert writer.arena is not None
+        queue, before = self._queues[writer.arena], len(writer.group)
+        while queue and len(writer.group) < (1 if writer.long else self._together) and not (writer.group and queue[0].long):
+            writer.group.append(queue.popleft()[:2])
+        return writer.group[before:]
+
+    def _more(self, writer: Writer) -> list[Waiting]:
+        with self._news:
+            more = self._fill(writer)
+        return _running(more)
 
     def _next(self) -> str | None:
         """The arena whose turn it is. Called with the lock held."""
@@ -177,9 +188,9 @@ class Writers:
         if writer.arena is None:
             self._guarded([], self._rest)
             return
-        running = [one for one in writer.group if one[1].set_running_or_notify_cancel()]
+        running = _running(writer.group)
         if running:
-            self._guarded(running, self._carry_out, writer.arena, running)
+            self._guarded(writer.group, self._carry_out, writer.arena, running, lambda: self._more(writer))
         with self._news:
             arena = writer.arena
             writer.arena, writer.group, writer.long, self._rested = None, [], False, False
@@ -209,6 +220,11 @@ class Writers:
             self._news.notify_all()
         for _, future in left:
             answer(future, None, Unavailable(ENDED))
+
+
+def _running(group: list[Waiting]) -> list[Waiting]:
+    """Those that nobody has cancelled."""
+    return [one for one in group if one[1].set_running_or_notify_cancel()]
 
 
 def harmless(error: BaseException) -> Exception:
