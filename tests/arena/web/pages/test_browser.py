@@ -397,6 +397,37 @@ def test_one_sound_at_a_time_and_heard_ones_are_marked(house, browse):
     expect(page.locator(".heard").first).to_be_visible()
 
 
+def test_heard_marks_come_back_after_undo(house, browse):
+    options = [Option(f"jingle {k}", (make_content("audio", sound(0.2 + k / 10)),)) for k in range(3)]
+    _, page = start(house, browse, options)
+
+    def expect_heard(*heard):
+        for position in range(3):
+            expect(page.locator(".heard").nth(position)).to_be_visible(visible=position in heard)
+
+    def play(position):
+        page.locator("audio").nth(position).evaluate("one => one.play()")
+        expect(page.locator(".heard").nth(position)).to_be_visible()
+
+    def vote_and_undo():
+        page.keyboard.press("=")
+        page.keyboard.press("Enter")
+        voted(page, 1)
+        expect_heard()  # another question
+        page.keyboard.press("z")
+        voted(page, 0)
+
+    play(1)
+    vote_and_undo()
+    expect_heard(1)
+    play(2)
+    vote_and_undo()
+    expect_heard(1, 2)
+    page.reload()
+    ready(page)
+    expect_heard(1, 2)
+
+
 def test_join_page_says_what_it_is_about(house, browse):
     arena = house.arena(3, name="Which greeting?", goal=20, instructions="Imagine **you** are *late*. <script>alert(1)</script>")
     page = browse()

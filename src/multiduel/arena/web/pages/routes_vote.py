@@ -61,15 +61,14 @@ def _may_undo(app_context: AppContext, arena: str, rater: str) -> bool:
         return state.may_undo(rater)
 
 
-def _undone_ballot(app_context: AppContext, ticket: Ticket) -> dict[str, Any]:
-    """What the rater had said of the ticket that this one shows again; nothing if it is no such ticket."""
+def _undone(app_context: AppContext, ticket: Ticket) -> tuple[str, dict[str, Any]]:
+    """The id of the ticket that this one shows again, and its undone ballot; nothing if this one shows none again."""
     if ticket.by != "undo":
-        return {}
+        return "", {}
     with app_context.service.look(ticket.arena) as state:
         (undo,) = app_context.service.events(ticket.arena, state.tickets[ticket.id].event - 2, 1)  # the event before the ticket
         old = state.tickets.get(undo.body.get("ticket"))
-        ballot: dict[str, Any] = {} if old is None or old.vote is None else json.loads(old.vote.ballot)
-        return ballot
+        return ("", {}) if old is None or old.vote is None else (old.id, json.loads(old.vote.ballot))
 
 
 async def _words(request: Request, ticket: Ticket | Done) -> dict[str, Any]:
@@ -89,8 +88,9 @@ async def _words(request: Request, ticket: Ticket | Done) -> dict[str, Any]:
     if isinstance(ticket, Done):
         return words | {"done": ticket, "waits": ticket.why in WAITS}
     constants = await app_context.constants(arena, ticket.options)
-    ballot = await app_context.quick(arena, _undone_ballot, app_context, ticket)
+    again, ballot = await app_context.quick(arena, _undone, app_context, ticket)
     return words | {
+        "again": again,
         "ballot": ballot,
         "numbers": {position: place for place, group in enumerate(ballot.get("rank", ()), 1) for position in group},
         "ticket": ticket.id,

@@ -31,6 +31,7 @@ function begin() {
   const before = question?.dataset.ballot ? JSON.parse(question.dataset.ballot) : null;
   if (ranking && before?.rank) ranking.ballot = before;
   if (ranking) draw();
+  for (const option of here.querySelectorAll(".option:has(.heard)")) if (wasHeard(option)) hear(option);
   if (here.querySelector("[data-waits]")) setTimeout(() => location.reload(), 8000);
 }
 
@@ -253,9 +254,20 @@ here.addEventListener("play", (event) => {
   for (const other of here.querySelectorAll("audio")) if (other !== event.target) other.pause();
 }, { capture: true });
 
-here.addEventListener("ended", (event) => {
-  event.target.closest(".option").querySelector(".heard").hidden = false;
-}, { capture: true });
+here.addEventListener("ended", (event) => hear(event.target.closest(".option")), { capture: true });
+
+// Marks are kept by ticket in this tab: an undo shows the same options again, in the same order, under another ticket.
+const markOf = (ticket, option) => `multiduel heard ${ticket} ${option.dataset.position}`;
+
+function hear(option) {
+  option.querySelector(".heard").hidden = false;
+  try { sessionStorage.setItem(markOf(form().dataset.ticket, option), "1"); } catch { /* a browser that keeps nothing */ }
+}
+
+function wasHeard(option) {
+  const { ticket, again } = form().dataset;
+  try { return [ticket, again].some((one) => sessionStorage.getItem(markOf(one, option))); } catch { return false; }
+}
 
 begin();
 here.dataset.ready = "1";
