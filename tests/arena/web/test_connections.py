@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import re
+import signal
 import socket
 import struct
 import threading
@@ -368,6 +371,63 @@ def test_whoever_hangs_up_leaves_no_traceback_in_the_log(server, reset):
         assert answered(connection) == 200
     time.sleep(0.5)
     assert "Traceback" not in process.said() and "Exception" not in process.said()
+
+
+@pytest.mark.parametrize(("end", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2)])
+def test_watched_boards_end_with_the_server(request, tmp_path, end, workers):
+    """At once and without a word in the log; a vote that is half sent is still counted and answered."""
+    db = str(tmp_path / "arena.db") if workers == 1 else new_database(request.getfixturevalue("postgres"))
+    with a_server(db=db, workers=workers) as (process, owner), connected(process.port) as voting, ExitStack() as opened:
+        rater = owner.admit("Eve")
+        ticket, body = rater.ask()["ticket"], json.dumps({"rank": [0, 1, 2]}).encode()
+        head = f"PUT /tickets/{ticket}/vote HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {rater.key}\r\n"
+        voting.sendall(head.encode() + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:5])
+        boards = [opened.enter_context(connected(process.port)) for _ in range(20)]
+        for board in boards:
+            path, cookie = f"/own/{owner.arena}/board/changes", f"Cookie: multiduel-owner={owner.key}\r\n"
+            assert answered(board, f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{cookie}\r\n".encode()) == 200
+        said, start = process.said(), time.monotonic()
+        os.kill(process.pid, end)
+        assert all(rest_of(board).endswith(b"0\r\n\r\n") for board in boards), "the last chunk: proxies see no broken answer"
+        assert process.process.poll() is None, "the vote is waited for"
+        assert answered(voting, body[5:]) == 200
+        code = process.process.wait(60)
+        assert time.monotonic() - start < 8.0, "uvicorn's patience, 10 s, was not needed"
+        assert code == (0 if workers > 1 else 130 if end == signal.SIGINT else -signal.SIGTERM)
+        assert process.said() == said + "Stopped.\n" * (end == signal.SIGINT)
+    journal = connect(db)
+    assert [event.kind for event in Service(journal).events(owner.arena)].count("vote") == 1
+    journal.close()
+
+
+def test_a_stream_that_begins_while_the_server_ends_is_ended_too():
+    arrived, told = threading.Event(), []
+
+    async def app(scope, receive, send):
+        if scope["type"] == "lifespan":
+            scope["state"]["connections"] = Connections(Limits.local())
+            for kind in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{kind}.complete"})
+            return
+        await receive()
+        arrived.set()
+        await asyncio.sleep(0.5)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+        await send({"type": "http.response.body", "body": b"data: 1\n\n", "more_body": True})
+        told.append((await receive())["type"])
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    running = uvicorn.Server(uvicorn.Config(app, **server_words(Limits.local()), timeout_graceful_shutdown=60))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    with connected(listening.getsockname()[1]) as connection:
+        connection.sendall(GET)
+        assert arrived.wait(30)
+        running.should_exit = True
+        assert rest_of(connection).endswith(b"data: 1\n\n\r\n0\r\n\r\n")
+    thread.join(30)
+    assert not thread.is_alive() and told == ["http.disconnect"]
 
 
 class Fake:

@@ -34,6 +34,6 @@ def _serve(listening: socket.socket, loaded: Callable[[], None], db: Path) -> No
     raise_handles()
     limits = Limits.local()
     app = make_app(service, limits=limits, demo=Demo(service))
-    config = uvicorn.Config(app, **server_words(limits), timeout_graceful_shutdown=1)  # boards that are being watched
+    config = uvicorn.Config(app, **server_words(limits), timeout_graceful_shutdown=1)
     loaded()
     uvicorn.Server(config).run(sockets=[listening])

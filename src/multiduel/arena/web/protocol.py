@@ -22,12 +22,28 @@ MOST_HEAD = 32_768  # bytes
 MOST_HEADERS = 100
 _END = re.compile(rb"\n\r?\n")
 _VERSION = re.compile(rb" HTTP/1\.[01]\r$")
+_AGAIN = 0.1  # seconds between looks, at the server's end, whether an answer that had not begun is a stream
 
 
 class Head(h11.Connection):
-    """Refuses heads that another program in the way might understand otherwise: where a request ends must not be in doubt."""
+    """Refuses heads that another program in the way might understand otherwise: where a request ends must not be in doubt.
+    Remembers the head of the last answer."""
 
     refusal: tuple[int, str] = (400, "This is no request that can be read.")
+    answer: h11.Response | None = None
+
+    def send(self, event: Any) -> Any:
+        if isinstance(event, h11.Response):
+            self.answer = event
+        return super().send(event)
+
+    def is_streaming(self) -> bool:
+        """Whether a stream of events is being sent: unlike other answers, it never ends by itself."""
+        return (
+            self.our_state is h11.SEND_BODY
+            and self.answer is not None
+            and any(name == b"content-type" and kind.startswith(b"text/event-stream") for name, kind in self.answer.headers)
+        )
 
     def next_event(self) -> Any:
         if self.their_state is h11.IDLE:
@@ -108,6 +124,18 @@ class ArenaProtocol(H11Protocol):
     def _unsupported_upgrade_warning(self) -> None:
         """Answer as if nothing was asked for, without a line in the log."""
 
+    def shutdown(self) -> None:
+        """End a stream of events; let any other answer be finished. uvicorn calls this at the server's end."""
+        if self.transport.is_closing():
+            return
+        super().shutdown()
+        if self.conn.is_streaming():
+            self._disconnect_application()
+            self.transport.write(self.conn.send(h11.EndOfMessage()) or b"")
+            self.transport.close()
+        elif self.cycle is not None and not self.cycle.response_started:
+            self.loop.call_later(_AGAIN, self.shutdown)  # it may become a stream
+
     def expire(self, phase: str) -> None:
         """End the connection: its time is over."""
         if phase == "head" and self.conn.trailing_data[0]:
@@ -120,6 +148,11 @@ class ArenaProtocol(H11Protocol):
     def evict(self) -> None:
         """Close the connection at once: its place is needed."""
         self.transport.abort()
+
+    def _disconnect_application(self) -> None:
+        """Tell the application that the caller is gone; whatever it says from now on is too late."""
+        self.cycle.disconnected = True
+        self.cycle.message_event.set()
 
     def _note(self) -> None:
         self._register.enter(self, self._phase_now())
@@ -136,8 +169,7 @@ class ArenaProtocol(H11Protocol):
     def _refuse(self, status: int, sentence: str) -> None:
         """Answer without the application, and close."""
         if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True  # whatever the application says is too late
-            self.cycle.message_event.set()
+            self._disconnect_application()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not self.transport.is_closing():
             body = json.dumps({"error": sentence}).encode()
             own = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body)), (b"connection", b"close")]
