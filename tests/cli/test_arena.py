@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -76,6 +77,16 @@ def test_an_arena_from_a_file_to_a_verdict_in_words(here):
     assert "'dts' would have shown" in good("replay", "--policy", "dts")
     assert "is paused" in good("pause") and "is open" in good("open") and "is closed" in good("close")
     assert "closed" in refused("open")
+
+
+def test_sheets_carry_the_instructions_and_come_back(here):
+    create("--instructions", "Judge the tone.\n\n- of all")
+    good("sheets", "2", "sheets.csv")
+    with Path("sheets.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["instructions"] for row in rows] == ["Judge the tone.\n\n'- of all"] * 2, "safe in a spreadsheet"
+    Path("filled.csv").write_bytes(Path("sheets.csv").read_bytes().replace(b",,,\r\n", b",B>A=C,,Ada\r\n"))
+    assert "2 new" in good("votes", "filled.csv")
 
 
 def test_logs_go_out_and_in(here):

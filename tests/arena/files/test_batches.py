@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from multiduel.arena.domain.commands import ImportReport, LineReport, Ticket, VoteLine
 from multiduel.arena.domain.options import make_content
 from multiduel.arena.files.batches import Batch, Problem, letter, place, read_votes, report
-from multiduel.arena.files.sheets import sheet_lines
+from multiduel.arena.files.sheets import MOST_SHEETS, sheet_lines
 from multiduel.inputs import BadInput
 
 
@@ -130,6 +130,19 @@ def test_sheets_come_back_as_votes():
         VoteLine("t1", {"rank": [[1], [0]]}, ticket="t1", rater="Ada"),
         VoteLine("t2", {"skip": True}, ticket="t2", rater="Bo"),
     ]
+
+
+def test_sheets_with_instructions_come_back_as_votes():
+    """As many sheets as are made at once, with instructions of many lines."""
+    said = "=1+1\n\nJudge the tone.\n- first\n" + "\n" * 150
+    tickets = [Ticket(f"t{k}", "arena", None, None, None, ("o1", "o2"), "policy", "", None) for k in range(MOST_SHEETS)]
+    content = make_content("text", "x")
+    lines = list(sheet_lines(tickets, lambda ticket, position: content, question="rank", contexts={}, instructions=said))
+    assert lines[0] == "ticket,group,context,instructions,A,B,rank,skip,rater\r\n" and "'=1+1" in lines[1]
+    votes = read_votes("".join(lines).replace(",,,\r\n", ",B>A,,Ada\r\n"), format="csv")
+    assert not votes.problems and [line.ticket for line in votes.lines] == [ticket.id for ticket in tickets]
+    blank = sheet_lines(tickets[:1], lambda ticket, position: content, question="rank", contexts={}, instructions=" \n")
+    assert "instructions" not in next(blank)
 
 
 def test_images_on_sheets_are_named_by_ticket_and_place_only():

@@ -10,6 +10,7 @@ A file is CSV (a line of column names first) or JSONL (an object per line) with
     rank      best first: B>A=C on a ticket (its places are A, B, C ...), mild>sharp=bitter without one
     best, worst   one place, or one name
     skip      yes: nothing is said
+    instructions, A, B, C ...   of a sheet: for people, not read
 
 JSONL may give a ballot as the API takes it: "rank": [[1], [0, 2]], places from 0 (or names, without a ticket). Lines without
 any answer, such as sheets that did not come back, are left out.
@@ -83,8 +84,8 @@ class Report:
 def read_votes(written: str, *, format: str) -> Batch:
     """The votes of a file. What is wrong with a line is kept with it; only what is no table at all is refused here."""
     batch = Batch()
-    for number, record in records(written, format):
-        if number > MOST_LINES + 1:
+    for read, (number, record) in enumerate(records(written, format), 1):
+        if read > MOST_LINES:  # not the number of the line: a cell may have many
             raise BadInput(f"A file of votes has at most {MOST_LINES:,} lines. Send the rest in another one.")
         cells = {name: original(value) if isinstance(value, str) else value for name, value in record.items()}
         id = str(cells.get("id") or cells.get("ticket") or "").strip()
@@ -154,7 +155,7 @@ def place(name: str) -> int:
 
 
 def _line(id: str, cells: Mapping[str, Any]) -> VoteLine | None:
-    no_others({name: None for name in cells if not _is_place(name)}, COLUMNS, "A line of votes")
+    no_others({name: None for name in cells if not _is_for_people(name)}, COLUMNS, "A line of votes")
     answers = {name: cells[name] for name in ANSWERS if not _is_empty(cells.get(name))}
     if not answers:
         return None
@@ -190,9 +191,9 @@ def _is_empty(cell: Any) -> bool:
     )
 
 
-def _is_place(column: str) -> bool:
-    """Columns A, B, C ... of a sheet hold what was shown there; they are for people."""
-    return 1 <= len(column) <= 2 and column.isascii() and column.isalpha()
+def _is_for_people(column: str) -> bool:
+    """Tell whether a column of a sheet is for people only: the owner's instructions, and A, B, C ... with what was shown."""
+    return column == "instructions" or (1 <= len(column) <= 2 and column.isascii() and column.isalpha())
 
 
 def _word(name: str, value: Any) -> str | None:

@@ -1,4 +1,5 @@
-"""Tickets printed ahead, as a table: a line per ticket, a column per place, and room for the answer.
+"""Tickets printed ahead, as a table: a line per ticket, the owner's instructions if there are any, a column per place, and room
+for the answer.
 
 Filled in, the same file is a file of votes (see batches). Nothing on it says which option is which.
 """
@@ -24,7 +25,8 @@ def sheets_of(service: Service, arena: str, tickets: Sequence[Ticket]) -> Iterat
     def content(ticket: Ticket, position: int) -> Content:
         return service.content(ticket.id, position)
 
-    return sheet_lines(tickets, content, question=info.settings.question, contexts=contexts)
+    settings = info.settings
+    return sheet_lines(tickets, content, question=settings.question, contexts=contexts, instructions=settings.instructions)
 
 
 def sheet_lines(
@@ -33,17 +35,19 @@ def sheet_lines(
     *,
     question: str,
     contexts: Mapping[str, str],
+    instructions: str = "",
 ) -> Iterator[str]:
     """The lines of the CSV. An image or a sound is named by where the server shows it for this ticket only."""
     places = max((len(ticket.options) for ticket in tickets), default=0)
-    columns = ["ticket", "group", "context", *map(letter, range(places)), question, "skip", "rater"]
+    told = {"instructions": instructions} if instructions.strip() else {}
+    columns = ["ticket", "group", "context", *told, *map(letter, range(places)), question, "skip", "rater"]
 
     def rows() -> Iterator[list[object]]:
         for ticket in tickets:
             shown = [describe(ticket, position, content(ticket, position)) for position in range(len(ticket.options))]
             shown += [""] * (places - len(shown))
             context = contexts.get(ticket.context or "", "")
-            yield [ticket.id, ticket.group or "", context, *shown, "", "", ""]
+            yield [ticket.id, ticket.group or "", context, *told.values(), *shown, "", "", ""]
 
     return csv_lines(columns, rows())
 

@@ -290,6 +290,18 @@ def test_code_is_coloured_and_wrapped_on_phones_and_sheets(house, browse):
     assert owner.evaluate(fits) and owner.evaluate(uncut)
 
 
+def test_sheets_with_the_longest_instructions_fit_their_pages(house, browse):
+    arena = house.arena(3, instructions="**Judge** `as` [our page](https://a.example) says. " + "word " * 980)
+    owner = browse(viewport=PHONE["viewport"], color_scheme="dark")
+    enter(owner, house.link(arena))
+    owner.goto(f"{house.url}/own/{arena}/sheets")
+    owner.locator("#number").fill("3")
+    owner.get_by_role("button", name="Make sheets").click()
+    expect(owner.locator(".sheet .instructions strong")).to_have_text(["Judge"] * 3)
+    assert owner.evaluate("document.documentElement.scrollWidth <= innerWidth") and serious(owner) == []
+    assert len(re.findall(rb"/Type */Page\b", owner.pdf(format="A4"))) == 3
+
+
 # The least contrast of a number in the heat map with its square, each colour blended with what is below it.
 CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

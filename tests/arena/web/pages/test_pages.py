@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import threading
 import time
@@ -258,6 +260,23 @@ def test_sheets_hold_no_names(owner):
     sheets = re.findall(r'<article class="sheet">.*?</article>', answer.text, re.DOTALL)
     assert len(sheets) == 3 and not any(name in sheet for sheet in sheets for name in ("mild", "sharp", "bitter"))
     assert visitor("GET", f"/own/{arena}/sheets/{asked}/sheets.csv").text.count("\n") == 4
+    assert "instructions" not in answer.text, "there are none"
+
+
+def test_sheets_carry_the_instructions_cleaned(call):
+    arena, key = call.arena(slate_size=2, instructions="Judge the **tone**." + "\n\n".join(("", *ATTACKS)))
+    visitor = Visitor(call)
+    visitor.enter(key)
+    token = visitor.token(visitor("GET", f"/own/{arena}/sheets").text)
+    page = visitor("POST", f"/own/{arena}/sheets", {"token": token, "request": "a" * 32, "number": "3"}).text
+    sheets = re.findall(r'<article class="sheet">.*?</article>', page, re.DOTALL)
+    assert [sheet.count("Judge the <strong>tone</strong>.") for sheet in sheets] == [1, 1, 1]
+    assert not re.search(
+        r"<(script|style|iframe|svg onload|form action|img)|<[^>]+ (onerror|onclick|onload|style)=", "".join(sheets)
+    )
+    assert 'href="javascript' not in page and 'href="data:' not in page
+    written = visitor("GET", f"/own/{arena}/sheets/{'a' * 32}/sheets.csv").text
+    assert [row["instructions"][:19] for row in csv.DictReader(io.StringIO(written))] == ["Judge the **tone**."] * 3
 
 
 def test_pasted_lists():

@@ -21,7 +21,7 @@ from multiduel.arena.files.verify import verify
 from multiduel.arena.web.context import AppContext, KeyMissing, app_context_of, as_owner, caller_of
 from multiduel.arena.web.downloads import votes_file
 from multiduel.arena.web.errors import damage_headers
-from multiduel.arena.web.pages.contents import read_contents
+from multiduel.arena.web.pages.contents import read_contents, safe_markdown
 from multiduel.arena.web.pages.event_text import Names, words
 from multiduel.arena.web.pages.render import page
 from multiduel.arena.web.pages.routes_owner import owned, owners_page
@@ -131,7 +131,9 @@ async def printed(request: Request) -> Response:
             }
             for one in _printed(app_context, arena, asked)
         ]
-        return owners_page(request, "printed.html", info, "sheets", sheets=sheets, asked=asked, question=info.settings.question)
+        settings = info.settings
+        words = {"question": settings.question, "instructions": safe_markdown(settings.instructions), "asked": asked}
+        return owners_page(request, "printed.html", info, "sheets", sheets=sheets, **words)
 
     return await app_context.slow(arena, made)
 
