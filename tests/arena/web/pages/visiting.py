@@ -19,6 +19,7 @@ from multiduel.arena.domain.options import Option, make_content
 from multiduel.arena.web.access import Access
 from multiduel.arena.web.app import make_app
 from multiduel.arena.web.notifier import Notifier
+from multiduel.arena.web.pages.demo import Demo
 from tests.arena.calling import Caller
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -68,13 +69,14 @@ class Visitor:
 class House:
     """A server on a free port of this machine, and how to furnish it."""
 
-    def __init__(self, folder: Path, notify: Iterable[str] = (), accounts: Any = None) -> None:
+    def __init__(self, folder: Path, notify: Iterable[str] = (), accounts: Any = None, demo: bool = False) -> None:
         import uvicorn
 
         self.service = Service(connect(str(folder / "arena.db")))
         self.access = Access(self.service.journal.secrets)
         self.notifier = Notifier(self.service, Allowed(notify))
-        self.app = make_app(self.service, notifier=self.notifier if notify else None, accounts=accounts)
+        self.demo = Demo(self.service) if demo else None
+        self.app = make_app(self.service, notifier=self.notifier if notify else None, accounts=accounts, demo=self.demo)
         self.app_context = self.app.app.pages.state.app_context
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -116,8 +118,8 @@ class House:
 
 
 @contextmanager
-def a_house(folder: Path, notify: Iterable[str] = (), accounts: Any = None) -> Iterator[House]:
-    house = House(folder, notify, accounts)
+def a_house(folder: Path, notify: Iterable[str] = (), accounts: Any = None, demo: bool = False) -> Iterator[House]:
+    house = House(folder, notify, accounts, demo)
     try:
         yield house
     finally:

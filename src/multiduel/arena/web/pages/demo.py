@@ -7,7 +7,7 @@ import secrets
 import threading
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from multiduel.arena.domain.commands import AdmitRater, Ask, Create, Done, Open, Vote
@@ -15,6 +15,7 @@ from multiduel.arena.domain.errors import Forbidden, Refused, Unavailable
 from multiduel.arena.domain.settings import Settings
 from multiduel.arena.service.service import Service
 from multiduel.arena.web.access import Access, Grant
+from multiduel.arena.web.context import app_context_of
 from multiduel.arena.web.pages import example
 from multiduel.arena.web.sessions import check_origin, form_of, remember
 
@@ -37,9 +38,14 @@ class Demo:
             "owner": access.new_key("owner", arena=self.arena),
         }
         self.token = secrets.token_hex(16)
-        self.on = False
+        self.on, self.takes_votes = False, True
         self._turned = threading.Condition()
         threading.Thread(target=self._vote, name="multiduel-simulated-raters", daemon=True).start()
+
+    @property
+    def button(self) -> str:
+        """What the visitor's button does now: "1" starts the simulated raters, "0" stops them. Empty while no votes are taken."""
+        return "" if not self.takes_votes else "0" if self.on else "1"
 
     def turn(self, on: bool) -> None:
         with self._turned:
@@ -54,6 +60,9 @@ class Demo:
             with self._turned:
                 self._turned.wait_for(lambda: self.on)
             try:
+                if not self._look():
+                    self.on = False
+                    continue
                 if len(raters) < RATERS:
                     raters.append(self.service.do(AdmitRater(self.arena, f"simulated {len(raters) + 1}")))
                 rater = luck.choice(raters)
@@ -70,14 +79,29 @@ class Demo:
                 return
             threading.Event().wait(PAUSE)
 
+    def _look(self) -> bool:
+        """Tell whether the arena takes votes now: not after the verdict, nor while its owner has paused or closed it."""
+        with self.service.look(self.arena) as state:
+            self.takes_votes = state.status == "open" and (state.settings.go_on or not state.settled())
+        return self.takes_votes
+
     def routes(self) -> list[Route]:
-        return [Route("/demo", self._enter), Route("/demo/raters", self._switch, methods=["POST"])]
+        return [
+            Route("/demo", self._enter),
+            Route("/demo/raters", self._say),
+            Route("/demo/raters", self._switch, methods=["POST"]),
+        ]
 
     async def _enter(self, request: Request) -> Response:
         response = RedirectResponse(f"/vote/{self.arena}", 303)
         remember(request, response, Grant("rater", self.arena, self._you), self._keys["rater"])
         remember(request, response, Grant("owner", self.arena), self._keys["owner"])
         return response
+
+    async def _say(self, request: Request) -> Response:
+        """Tell the script of an open page which button to show: simulated raters stop without being told to."""
+        await app_context_of(request).quick(self.arena, self._look)
+        return JSONResponse({"button": self.button})
 
     async def _switch(self, request: Request) -> Response:
         check_origin(request)
