@@ -240,7 +240,7 @@ class Settings:
         "text",
         "",
         "Instructions for raters",
-        "Shown before the first question: what to look for, and why it matters. Markdown.",
+        "Shown before the first question, and on sheets: what to look for, and why it matters. Markdown.",
         most=MOST_INSTRUCTIONS,
         first=True,
     )
