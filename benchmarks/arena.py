@@ -614,8 +614,8 @@ def thinned_words():
     return [
         "The standings are computed from a sample of the answers.",
         f"With {told['kept']} of them or more for an option (here one in {most:.1f} in all),",
-        f"an interval missed at any of {told['looks']} looks in at most {missed:.1%} of {experiments}",
-        f"simulated arenas, with all answers in {whole:.1%}; the promise is {told['alpha']:.0%}",
+        f"an interval missed at any of {told['looks']} looks in at most {100 * missed:.1f} % of {experiments}",
+        f"simulated arenas, with all answers in {100 * whole:.1f} %; the promise is {100 * told['alpha']:.0f} %",
         f"(K = {rows[0]['K']}, m = {rows[0]['m']}, {rows[0]['T']:,} rankings, slates chosen by {slates}, strengths {strengths}).",
     ]
 

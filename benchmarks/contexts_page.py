@@ -83,10 +83,11 @@ def estimators(rows):
         short.append(gram["mean"][-1] / exact["mean"][-1] - 1.0)
         times.append(exact["nanoseconds"] / online["nanoseconds"])
     return (
-        f"In {len(steps)} settings of CoLSTIM and MaxPairUCB, {rows[0]['runs']} runs each, the online step has {min(steps):.0%} "
-        f"to {max(steps):.0%} more regret than the exact estimate (each ±{min(errors):.0%} to ±{max(errors):.0%}), which takes "
-        f"{min(times):.0f} to {max(times):.0f} times the time; the step of public code has {min(short):.0%} to "
-        f"{max(short):.0%} more"
+        f"In {len(steps)} settings of CoLSTIM and MaxPairUCB, {rows[0]['runs']} runs each, the online step has "
+        f"{100 * min(steps):.0f} % to {100 * max(steps):.0f} % more regret than the exact estimate "
+        f"(each ±{100 * min(errors):.0f} % to ±{100 * max(errors):.0f} %), which takes "
+        f"{min(times):.0f} to {max(times):.0f} times the time; the step of public code has {100 * min(short):.0f} % to "
+        f"{100 * max(short):.0f} % more"
     )
 
 

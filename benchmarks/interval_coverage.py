@@ -1,4 +1,4 @@
-"""How often the paper's 95% intervals cover what they must, by simulation at the numbers of runs that verdicts are made of.
+"""How often the paper's 95 % intervals cover what they must, by simulation at the numbers of runs that verdicts are made of.
 
     python benchmarks/interval_coverage.py [--samples 1000]
 

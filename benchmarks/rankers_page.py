@@ -22,7 +22,7 @@ def write(store, template, path):
     for data in ("MQ2008", "text"):
         first = next((row for row in rows if row["data"] == data), None)
         words = (
-            f"{' and '.join(first['pair'])}, which agree on {first['agreement']:.0%} of the first ten slots"
+            f"{' and '.join(first['pair'])}, which agree on {100 * first['agreement']:.0f} % of the first ten slots"
             if first
             else "two that were not measured yet"
         )

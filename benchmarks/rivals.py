@@ -45,7 +45,7 @@ def measure(name, problem, slate_size, horizon, runs=50, benchmark="condorcet", 
 
 def table(names, horizon):
     shown = Table(title=f"K = 48, linear link, T = {horizon:.0e}: regret of the paper (average), by mean")
-    for column in ("policy", "m", "runs", "mean", "std", "5%", "median", "95%", "found best", "ns/round", "C++ / ours"):
+    for column in ("policy", "m", "runs", "mean", "std", "5 %", "median", "95 %", "found best", "ns/round", "C++ / ours"):
         shown.add_column(column, justify="right")
     problem, rows = md.synthetic(48), []
     for name in names:
@@ -62,7 +62,7 @@ def table(names, horizon):
             ratio = f"{PUBLIC_CPP[name] * 1e3 / pace:,.0f}" if name in PUBLIC_CPP else ""
             found = np.mean(result.recommended == problem.winner)
             numbers = [f"{value:,.0f}" for value in (result.mean[-1], result.std[-1], low, mid, high)]
-            cells = [name, str(slate_size), str(result.runs), *numbers, f"{found:.0%}", f"{pace:,.2f}", ratio]
+            cells = [name, str(slate_size), str(result.runs), *numbers, f"{100 * found:.0f} %", f"{pace:,.2f}", ratio]
             rows.append((float(result.mean[-1]), cells))
             console.log(*cells)
     for _, cells in sorted(rows, key=lambda row: row[0]):
@@ -73,14 +73,14 @@ def table(names, horizon):
 def lock_in(path, horizon=10**6):
     problem = md.read_csv(path)
     shown = Table(title=f"{problem.label}, T = {horizon:.0e}: final regret over 50 runs")
-    for column in ("policy", "m", "mean", "std", "5%", "25%", "median", "75%", "95%", "max", "found best"):
+    for column in ("policy", "m", "mean", "std", "5 %", "25 %", "median", "75 %", "95 %", "max", "found best"):
         shown.add_column(column, justify="right")
     for name in ("ind-self-sparring", "multi-rucb"):
         for slate_size in (8, 16):
             result, _ = measure(name, problem, slate_size, horizon, patience=120.0)
             spread = np.quantile(result.final, [0.05, 0.25, 0.5, 0.75, 0.95, 1.0])
             numbers = [f"{value:,.0f}" for value in (result.mean[-1], result.std[-1], *spread)]
-            shown.add_row(name, str(slate_size), *numbers, f"{np.mean(result.recommended == problem.winner):.0%}")
+            shown.add_row(name, str(slate_size), *numbers, f"{100 * np.mean(result.recommended == problem.winner):.0f} %")
     console.print(shown)
 
 

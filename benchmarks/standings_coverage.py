@@ -95,7 +95,7 @@ def main() -> None:
             continue
         kept.append(measured(part, setting, min(given.experiments, MOST.get(setting.K, 1000))))
         one = kept[-1]
-        print(f"{part}: {setting} missed {one['missed']:.1%}, {one['cpu']} s", flush=True)
+        print(f"{part}: {setting} missed {100 * one['missed']:.1f} %, {one['cpu']} s", flush=True)
         write_whole(given.write, json.dumps({"alpha": ALPHA, "looks": LOOKS, "settings": kept}, indent=1) + "\n")
 
 

@@ -39,7 +39,7 @@ def table(heading, rows):
 
 def percent(row, name):
     low, high = row[f"{name}_interval"]
-    return f"{row[name] / row['trials']:.1%} ({low:.1%} to {high:.1%})"
+    return f"{100 * (row[name] / row['trials']):.1f} % ({100 * low:.1f} % to {100 * high:.1f} %)"
 
 
 def errors(rows):
@@ -52,7 +52,7 @@ def errors(rows):
     named = []
     for K in sorted({row["K"] for row in rows}):
         claims = [row["claims"] / row["trials"] for row in rows if (row["world"], row["K"]) == ("a winner", K)]
-        least, most = f"{min(claims):.0%}", f"{max(claims):.0%}"
+        least, most = f"{100 * min(claims):.0f} %", f"{100 * max(claims):.0f} %"
         named.append(f"{least if least == most else f'{least} to {most}'} with K = {K}")
     told = f"Where there is a winner, the share of the experiments that named it in time was {', '.join(named)}."
     return f"{table('world | settings | wrong | best out | missed', lines)}\n\n{told}"
@@ -114,8 +114,8 @@ def forecasts(rows):
         low, likely, high = (np.array([row[column] for row in known]) for column in ("low", "likely", "high"))
         ratio = np.quantile(left / np.maximum(likely, 1.0), (0.1, 0.5, 0.9), method="higher")
         shares = (((low <= left) & (left <= high)).mean(), (left < low).mean(), (left > high).mean())
-        early = f"{1 - len(here) / len(looks):.0%}"
-        cells = [world, str(K), str(len(known)), early, *(f"{share:.0%}" for share in shares)]
+        early = f"{100 * (1 - len(here) / len(looks)):.0f} %"
+        cells = [world, str(K), str(len(known)), early, *(f"{100 * share:.0f} %" for share in shares)]
         lines.append([*cells, f"{ratio[1]:.2f} ({ratio[0]:.2f} to {ratio[2]:.2f})"])
     head = "world | K | forecasts | too early | within | sooner | later | ratio, median (10 % to 90 %)"
     told = f"Not counted: {unknown} forecasts whose range was not over after {MOST:,} answers."
@@ -147,9 +147,13 @@ def draw(rows, path):
         for number, share in enumerate(sorted({row["share"] for row in rows})):
             line = [row for row in rows if row["share"] == share]
             n = [row["n"] for row in line]
-            axes.plot(n, [row["anytime"] for row in line], color=COLOURS[number], label=f"at any time, {share:.0%} wins")
+            axes.plot(n, [row["anytime"] for row in line], color=COLOURS[number], label=f"at any time, {100 * share:.0f} % wins")
             axes.plot(
-                n, [row["fixed"] for row in line], color=COLOURS[number], linestyle=":", label=f"at a fixed n, {share:.0%} wins"
+                n,
+                [row["fixed"] for row in line],
+                color=COLOURS[number],
+                linestyle=":",
+                label=f"at a fixed n, {100 * share:.0f} % wins",
             )
         axes.set(xscale="log", yscale="log", xlabel="answers n", ylabel="width of the 95 % interval of one pair")
         axes.grid(which="major", color="0.9", linewidth=0.6)

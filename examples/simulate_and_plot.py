@@ -15,6 +15,6 @@ results = md.Results(md.simulate("multi-rucb", problem, slate_size=m, horizon=10
 
 for result in results:
     low, high = result.interval()
-    print(f"m = {result.slate_size}: regret {result.mean[-1]:6.1f}, 95% interval {low[-1]:6.1f} to {high[-1]:6.1f}")
+    print(f"m = {result.slate_size}: regret {result.mean[-1]:6.1f}, 95 % interval {low[-1]:6.1f} to {high[-1]:6.1f}")
 results.plot(target)
 print(f"Wrote {target}")

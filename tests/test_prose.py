@@ -57,6 +57,7 @@ INSTEAD = (
     Term(r"by foot", "step by step", "The loop is played by foot."),
     Term(r"go in(?=[.!]|$)", "Sign in", "Go in"),
     Term(r"roughly(?= \d)", "about", "It took roughly 500 users."),
+    Term(r"(?:\d+|\.\.\.|\})%(?!;| \})", "'95 %', with a space", "It has 95% confidence."),  # not in CSS; "..." is a value
 )
 
 

@@ -49,7 +49,7 @@ def _overall() -> str:
     ]
     lines += [
         "**Times the best**: the score over the best one of each family, as a geometric mean over families; a family that a "
-        "policy was too slow for counts as random slates. **95% range**: of the rank, over resamples of the instances. **Within "
+        "policy was too slow for counts as random slates. **95 % range**: of the rank, over resamples of the instances. **Within "
         "twice the best**: the share of instances on which the mean regret is at most twice that of the best policy there. "
         "**Ends wrong**: the share of runs that recommend a wrong arm at the end, as the mean over the families played. "
         "**CPU a round**: the median over families. "

@@ -82,7 +82,7 @@ def play(name: str, plan: Plan) -> dict[str, Any]:
     options: dict[str, Any] = {"horizon": plan.horizon, "runs": plan.runs, "seed": 0, "checkpoints": 60, "threads": 1}
     results = md.Results(md.simulate(line.policy, problem, slate_size=line.slate_size, **options) for line in plan.lines)
     figure = results.plot(
-        title=f"{problem.label}: mean of {plan.runs} runs, band: 95% interval of the mean",
+        title=f"{problem.label}: mean of {plan.runs} runs, band: 95 % interval of the mean",
         labels=[line.label for line in plan.lines],
         dashed=[line.dashed for line in plan.lines],
         size=plan.size,

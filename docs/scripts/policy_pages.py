@@ -65,7 +65,7 @@ def policy_page(spec: PolicySpec, played: dict[str, Any] | None) -> str:
             f"![Regret of {spec.title}](../figures/policy-{name}.svg)",
             "",
             table(
-                ("line", "mean regret at the end", "95% interval of the mean"),
+                ("line", "mean regret at the end", "95 % interval of the mean"),
                 [
                     (label, f"{line['mean']:,.0f}", f"{line['low']:,.0f} to {line['high']:,.0f}")
                     for label, line in played["lines"].items()

@@ -8,7 +8,7 @@ from multiduel.engine.registry.registry import POLICIES
 from tests.checks.sabotaged_features import FAULTS, SPEC
 
 CAUGHT = {
-    "ignores-features": "at most 70%",
+    "ignores-features": "at most 70 %",
     "misplaces-rows": "slates of fixed features",
     "learns-from-the-last": "features of its own round",
 }

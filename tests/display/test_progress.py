@@ -12,7 +12,7 @@ def test_progress_bar_shows_the_label_as_it_is_and_ends_full(capsys, monkeypatch
     with progress_bar("mine[red].py", keep=True) as update:
         update(0.25)
     last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err).strip().splitlines()[-1]
-    assert re.fullmatch(r"mine\[red\]\.py \S+ 100% 0:00:00", last.strip())
+    assert re.fullmatch(r"mine\[red\]\.py \S+ 100 % 0:00:00", last.strip())
 
 
 def test_progress_bar_says_units_per_second(capsys, monkeypatch):
@@ -54,7 +54,7 @@ def test_progress_bar_in_a_notebook_is_one_display_that_is_updated(monkeypatch):
     with progress_bar("a<b") as update:
         update(0.25)
     assert [html.partition(" value=")[2][:7] for html in seen] == ['"0.000"', '"0.250"', '"1.000"']
-    assert seen[-1].endswith(" 100% a&lt;b")
+    assert seen[-1].endswith(" 100 % a&lt;b")
 
 
 def test_pace_says_how_many_units_a_second_and_how_long_it_takes_still():

@@ -127,7 +127,7 @@ def test_a_band_is_the_interval_of_the_mean_and_begins_at_the_floor():
             assert (edges.min(), edges.max()) == pytest.approx((max(low[k], floor), high[k]))
 
 
-@pytest.mark.parametrize(("runs", "words"), [(1, "one run"), (2, "mean of 2 runs, 95% band"), (3, "mean of 3 runs, 95% band")])
+@pytest.mark.parametrize(("runs", "words"), [(1, "one run"), (2, "mean of 2 runs, 95 % band"), (3, "mean of 3 runs, 95 % band")])
 def test_the_title_says_how_many_runs(runs, words):
     axes = axes_of([by_hand("rucb", [1, 2, 3], [0.0] * runs)])
     assert axes.get_title() == f"a problem, {words}" and len(axes.collections) == (runs > 1)

@@ -12,7 +12,7 @@ def test_every_column_has_a_head_and_a_cell_for_each_row():
     table = regret_table([SEVERAL, ONE], ["name", *COLUMNS])
     assert dict(zip(table.head, table.rows[0], strict=True)) == {
         "policy": "rucb", "problem": "tea", "m": "2", "T": "1,000,000", "runs": "20", "mean regret": "1,234",
-        "95% interval": "1,000 to 1,500", "std": "70", "median": "1,200", "5% to 95%": "900 to 2,000", "winner found": "95%",
+        "95 % interval": "1,000 to 1,500", "std": "70", "median": "1,200", "5 % to 95 %": "900 to 2,000", "winner found": "95 %",
         "seconds": "0.12", "compile": "2.00",
     }  # fmt: skip
     assert table.numeric == list(range(2, 13)), "names and problems are words"

@@ -52,7 +52,7 @@ def test_the_table_says_open_where_it_is_only_known_that_runs_took_longer():
     assert table_of([SOON, SELDOM, NEVER]) == [
         "Answers to a verdict on a problem: T = 20,000 at most, 20 runs, seed 7",
         "",
-        " policy      m   settled  answers, median     10% to 90%  rounds    wrong  regret by then  seconds",
+        " policy      m   settled  answers, median   10 % to 90 %  rounds    wrong  regret by then  seconds",
         " ─────────────────────────────────────────────────────────────────────────────────────────────────",
         " rucb        2  20 of 20            1,100   300 to 1,900   2,200  1 of 20           9,505     1.23",
         " multi-rucb  5    3 of 6             open  1,500 to open    open   0 of 3           2,501     1.23",

@@ -50,7 +50,7 @@ def late_tells(subject: Subject) -> None:
 
 
 def beats_uniform(subject: Subject) -> None:
-    """On an easy instance it finds the winner in 19 runs of 20, and pays at most 70% of the regret of uniform play.
+    """On an easy instance it finds the winner in 19 runs of 20, and pays at most 70 % of the regret of uniform play.
 
     Without the compiler, ten short runs are enough if all of them find it; else the long ones decide.
     """
@@ -60,7 +60,7 @@ def beats_uniform(subject: Subject) -> None:
             return
     found, share = _easy_runs(subject, LONG, 20)
     require(found >= 19, f"It must find an easy winner in at least 19 of 20 runs. It did in {found}.")
-    require(share <= 0.7, f"Its regret must be at most 70% of uniform play's. It is {share:.0%}.")
+    require(share <= 0.7, f"Its regret must be at most 70 % of uniform play's. It is {100 * share:.0f} %.")
 
 
 def _easy_runs(subject: Subject, horizon: int, runs: int) -> tuple[int, float]:

@@ -135,7 +135,9 @@ def _uses_features(subject: Subject) -> None:
         share = float(subject.simulate(PROBLEM, **options).mean[-1] / uniform.mean[-1])
         if share <= 0.7:
             break
-    require(share <= 0.7, f"Where only features help, its regret must be at most 70% of uniform play's. It is {share:.0%}.")
+    require(
+        share <= 0.7, f"Where only features help, its regret must be at most 70 % of uniform play's. It is {100 * share:.0f} %."
+    )
 
 
 def _refuses(subject: Subject) -> None:

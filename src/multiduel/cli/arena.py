@@ -410,6 +410,7 @@ def raters(
     """List raters with their votes, agreement and speed. Add raters, or exclude their votes."""
     from multiduel.arena.domain.commands import AdmitRater, Quarantine, Release
     from multiduel.arena.web.access import Access
+    from multiduel.display.standings_tables import share
 
     with service_of(existing(db)) as service:
         arena = found(service, named)
@@ -427,8 +428,9 @@ def raters(
             "rater", "label", "group", "votes", "skipped", "late", "excluded", "agreement", "median time", "first preferred", ""
         )
         for one in service.raters(arena):
-            agreement = "-" if one.agreement is None else f"{one.agreement:.0%} of {one.judgements:,}"
+            agreement = "-" if one.agreement is None else f"{share(one.agreement)} of {one.judgements:,}"
             speed = "-" if one.seconds is None else f"{one.seconds:.1f} s"
+            first = "-" if one.first is None else f"{share(one.first[0])} ({share(one.first[1])} to {share(one.first[2])})"
             counts = [f"{count:,}" for count in (one.votes, one.skipped, one.late, one.aside)]
             lines.add_row(
                 one.rater,
@@ -437,7 +439,7 @@ def raters(
                 *counts,
                 agreement,
                 speed,
-                "-" if one.first is None else f"{one.first[0]:.0%} ({one.first[1]:.0%} to {one.first[2]:.0%})",
+                first,
                 "quarantine" if one.quarantined else "",
             )
         console().print(lines)

@@ -42,7 +42,8 @@ def progress_bar(label: str, *, unit: str = "", keep: bool = False) -> Iterator[
     from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     last: ProgressColumn = TextColumn("{task.fields[pace]}") if unit else TimeRemainingColumn(elapsed_when_finished=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), last)
+    share = TaskProgressColumn("[progress.percentage]{task.percentage:>3.0f} %")
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), share, last)
     with Progress(*columns, console=Console(stderr=True), transient=not keep) as bars:
         task = bars.add_task(label, total=1.0, pace="")
         start = time.monotonic()
@@ -69,7 +70,7 @@ def _notebook_bar(label: str) -> Iterator[Update]:
     from IPython.display import HTML, display
 
     def bar(share: float, label: str = label) -> Any:
-        return HTML(f'<progress max="1" value="{share:.3f}"></progress> {share:.0%} {escape(label)}')
+        return HTML(f'<progress max="1" value="{share:.3f}"></progress> {100 * share:.0f} % {escape(label)}')
 
     shown = display(bar(0.0), display_id=True)
     yield lambda done, total=1.0, label=label: shown.update(bar(done / total, label))

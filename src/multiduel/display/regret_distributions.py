@@ -29,7 +29,7 @@ def distributions(
     note: str = "",
     style: Any = None,
 ) -> Figure | None:
-    """Draw the regret of every run at the end: a dot each, sorted by median, with the median and the range from 5% to 95%.
+    """Draw the regret of every run at the end: a dot each, sorted by median, with the median and the range from 5 % to 95 %.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def distributions(
             axes = figure.add_subplot(rows, columns, position + 1)
             _draw(axes, subplot, scale)
             axes.set_xlabel("regret at the end" if position + columns >= len(subplots) else "")
-        words = "a dot per run; black: median; grey line: 5% to 95%; sorted by median"
+        words = "a dot per run; black: median; grey line: 5 % to 95 %; sorted by median"
         figure.supxlabel(plain(f"{note}; {words}" if note else words), fontsize=min(8.0, 2.1 * wide * columns))
         if file is None:
             return figure

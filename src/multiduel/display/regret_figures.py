@@ -1,6 +1,6 @@
 """Figures of regret over rounds, from plain arrays. Matplotlib is imported when a figure is drawn, and not before.
 
-A policy has the same colour and marker in all figures. Bands are 95% intervals of the mean. Lines of policies that are told
+A policy has the same colour and marker in all figures. Bands are 95 % intervals of the mean. Lines of policies that are told
 their horizon, and so are played anew for each point, have filled markers, one at each point if these are few; others have a few
 open ones.
 """

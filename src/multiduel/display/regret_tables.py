@@ -17,9 +17,9 @@ class Summary(NamedTuple):
     horizon: int
     runs: int
     mean: float
-    interval: tuple[float, float] | None  # 95% of the mean; None of a single run
+    interval: tuple[float, float] | None  # 95 % of the mean; None of a single run
     std: float | None
-    quantiles: tuple[float, float, float]  # at 5%, 50% and 95% of the runs
+    quantiles: tuple[float, float, float]  # at 5 %, 50 % and 95 % of the runs
     seconds: float
     compile_seconds: float
     winner_found: float | None = None  # share of runs that recommend the winner; None if there is none
@@ -44,15 +44,15 @@ COLUMNS = {
     "horizon": Column("T", lambda s: f"{s.horizon:,}"),
     "runs": Column("runs", lambda s: str(s.runs)),
     "mean": Column("mean regret", lambda s: number(s.mean)),
-    "interval": Column("95% interval", lambda s: between(s.interval)),
+    "interval": Column("95 % interval", lambda s: between(s.interval)),
     "std": Column("std", lambda s: "-" if s.std is None else number(s.std)),
     "median": Column("median", lambda s: number(s.quantiles[1])),
-    "spread": Column("5% to 95%", lambda s: between((s.quantiles[0], s.quantiles[2]) if s.runs > 1 else None)),
-    "winner": Column("winner found", lambda s: "-" if s.winner_found is None else f"{s.winner_found:.0%}"),
+    "spread": Column("5 % to 95 %", lambda s: between((s.quantiles[0], s.quantiles[2]) if s.runs > 1 else None)),
+    "winner": Column("winner found", lambda s: "-" if s.winner_found is None else f"{100 * s.winner_found:.0f} %"),
     "seconds": Column("seconds", lambda s: f"{s.seconds:.2f}"),
     "compiling": Column("compile", lambda s: f"{s.compile_seconds:.2f}"),
 }
-INTERVAL = "95%, Student's t over runs"  # what is said of the interval of a mean, wherever one is shown
+INTERVAL = "95 %, Student's t over runs"  # what is said of the interval of a mean, wherever one is shown
 
 
 def regret_table(
@@ -84,7 +84,7 @@ def regret_table(
     >>> from multiduel.display.tables import text_table
     >>> one = Summary("rucb", "tea", 2, 1000, 20, 15.25, (12.0, 18.5), 7.0, (9.0, 14.0, 30.0), 0.1, 2.0)
     >>> print(text_table(regret_table([one], ["name", "m", "mean", "interval"])))
-    policy  m  mean regret  95% interval
+    policy  m  mean regret  95 % interval
     rucb    2  15.25        12 to 18.5
     """
     shown = [_column(summaries, each, name) for each in columns]

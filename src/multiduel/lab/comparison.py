@@ -1,7 +1,7 @@
 """Who is best on a problem, and who cannot be told apart from it.
 
 The promise: whoever truly has the least mean regret is among those who may be the best, in 95 of 100 experiments. A contender is
-left out only if its mean is above that of the best one seen, by a one-sided bootstrap test of their ratio at 5% over the number
+left out only if its mean is above that of the best one seen, by a one-sided bootstrap test of their ratio at 5 % over the number
 of others. (So the true best is left out only if one of so many tests errs.) No verdict rests on fewer than 20 runs.
 """
 

@@ -224,7 +224,7 @@ def blocks(title: str, compared: list[Comparison], figure: Path, narrow: Path) -
         Text(
             "The best is who has the least mean regret here. Who truly has the least is among those not told apart from it, "
             "for each problem, in 95 of 100 experiments; no verdict rests on fewer than 20 runs. "
-            f"Intervals of means: {INTERVAL}; of ratios: 95%, studentised bootstrap."
+            f"Intervals of means: {INTERVAL}; of ratios: 95 %, studentised bootstrap."
         ),
         Heading("All contenders"),
         contender_table(compared),

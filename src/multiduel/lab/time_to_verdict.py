@@ -15,7 +15,7 @@ from multiduel.display.tables import Table
 from multiduel.engine.simulation.result import Result, Settlement
 from multiduel.inputs import BadInput
 
-COLUMNS = ("policy", "m", "settled", "answers, median", "10% to 90%", "rounds", "wrong", "regret by then", "seconds")
+COLUMNS = ("policy", "m", "settled", "answers, median", "10 % to 90 %", "rounds", "wrong", "regret by then", "seconds")
 
 
 def settlement_table(results: Sequence[Result]) -> Table:

@@ -67,7 +67,9 @@ class Replay:
 
     def words(self) -> list[str]:
         """Describe the replay in lines of text."""
-        shares = ", ".join(f"{self.names[arm]} {self.shown[arm]:.0%}" for arm in np.argsort(-self.shown) if self.shown[arm] > 0)
+        shares = ", ".join(
+            f"{self.names[arm]} {100 * self.shown[arm]:.0f} %" for arm in np.argsort(-self.shown) if self.shown[arm] > 0
+        )
         end = "Then it was stopped."
         if self.ended:
             pages = f"all {self.used:,} pages" if self.used else "no page"

@@ -181,7 +181,7 @@ def figure(analysis: Analysis) -> str:
         f"<title>Evidence for {who} against its closest rival, over the pages of the log</title>",
         f'<path d="M{LEFT},{TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" fill="none" stroke="#888"/>',
         f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{claim:.1f}" y2="{claim:.1f}" stroke="#c33" stroke-dasharray="6 4"/>',
-        f'<text x="{LEFT + 6}" y="{claim - 5:.1f}" fill="#c33">certain ({1 - analysis.alpha:.0%})</text>',
+        f'<text x="{LEFT + 6}" y="{claim - 5:.1f}" fill="#c33">certain ({100 * (1 - analysis.alpha):.0f} %)</text>',
         f'<polyline points="{line}" fill="none" stroke="#07a" stroke-width="2"/>',
         f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">{last:,} pages</text>',
         f'<text x="{LEFT}" y="{HEIGHT - 8}">largest evidence so far for {who} against its closest rival</text>',
@@ -216,7 +216,7 @@ def intervals(analysis: Analysis) -> str:
             f'<circle cx="{x(P[leader, arm]):.1f}" cy="{y}" r="5" fill="#07a"/>',
         ]
     for share in (0.0, 0.5, 1.0):
-        parts.append(f'<text x="{x(share)}" y="{height - 18}" text-anchor="middle">{share:.0%}</text>')
+        parts.append(f'<text x="{x(share)}" y="{height - 18}" text-anchor="middle">{100 * share:.0f} %</text>')
     title = f"judgements that {html.escape(analysis.names[leader][:34])} won, ties {TIES[analysis.ties]}"
     return "\n".join([*parts, f'<text x="{x(0.5)}" y="{height - 3}" text-anchor="middle">{title}</text>', "</svg>"])
 
@@ -274,7 +274,7 @@ def interval_words(analysis: Analysis) -> str:
     words = (
         f"Share of judgements in which the row beats the column, ties {TIES[analysis.ties]}; below, the interval and how "
         f"many judgements, at most one per {unit} and pair. All intervals hold together, at all times, with "
-        f"{1 - analysis.alpha:.0%} confidence; bold where they leave out 1/2."
+        f"{100 * (1 - analysis.alpha):.0f} % confidence; bold where they leave out 1/2."
     )
     if analysis.stood.winners:
         ends = percent(0.5 - analysis.margin)

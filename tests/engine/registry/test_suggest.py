@@ -167,7 +167,7 @@ def test_two_at_once_if_nothing_is_said_and_the_share_of_wrong_runs_is_told(ask)
     choice = ask(MADE_UP)
     assert "10 arms, 2 at once" in choice.why and "mean regret 200 " in choice.why
     assert "Next is multi-rucb" in choice.why or "Next is rucb" in choice.why
-    assert "worst tenth 700, 2.5% of the runs ended with a wrong arm" in ask(MADE_UP[:2]).why
+    assert "worst tenth 700, 2.5 % of the runs ended with a wrong arm" in ask(MADE_UP[:2]).why
 
 
 def test_who_must_know_the_horizon_is_named_only_if_it_is_known(ask):

@@ -81,7 +81,7 @@ def test_a_curve_has_the_interval_of_the_mean_at_each_checkpoint():
 
 def test_a_single_run_shows_no_interval():
     assert repr(result(1)) == "Result('uniform' on four: m = 2, T = 1,000, 1 runs, mean regret 1)"
-    assert repr(result(2)).endswith(", 2 runs, mean regret 2 (95%: 0 to 14.71))")
+    assert repr(result(2)).endswith(", 2 runs, mean regret 2 (95 %: 0 to 14.71))")
     assert [row[-1] for row in md.Results([result(1), result(2)]).table().rows] == ["-", "0 to 14.71"]
 
 

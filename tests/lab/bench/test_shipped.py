@@ -68,7 +68,9 @@ def test_a_submitted_policy_is_ranked_and_not_suggested_where_it_is_not_installe
             assert ranks["theirs"] == ranks["due-duel"], table.title
         rows = [row for row in theirs.rows.values() if row.key[1:] == (2, 10_000)]
         wrong = {row[0]: row[5] for row in next(leaderboard.overall_tables()).rows}
-        assert wrong["theirs"] == f"{np.mean([row.wrong.mean() for row in rows]):.1%}", "families with more runs count no more"
+        assert wrong["theirs"] == f"{100 * np.mean([row.wrong.mean() for row in rows]):.1f} %", (
+            "families with more runs count no more"
+        )
         suggested = md.suggest(n_arms=20, slate_size=4)
         assert suggested.policy == "due-duel" and "theirs" not in dict(suggested.others)
     finally:

@@ -38,7 +38,7 @@ class Replay:
         rows = [f"{'option':{width}}  shown  {self.policy} would show"]
         rows += [f"{name:{width}}  {n:5d}  {self.would_show[name]:5d}" for name, n in self.shown.items()]
         head = f"On {self.same:,} of {self.tickets:,} tickets '{self.policy}' would have shown the same options"
-        head += f"; on average {self.overlap:.0%} of them."
+        head += f"; on average {100 * self.overlap:.0f} % of them."
         return "\n".join([head, *rows, self.limits])
 
 

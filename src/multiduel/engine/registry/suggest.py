@@ -228,7 +228,7 @@ def _not_measured(assume: str, horizon: int | None) -> str:
 
 
 def _measure(row: dict[str, Any]) -> str:
-    share = f"{row['wrong']:.1%} of the runs ended with a wrong arm" if row["wrong"] else "no run ended with a wrong arm"
+    share = f"{100 * row['wrong']:.1f} % of the runs ended with a wrong arm" if row["wrong"] else "no run ended with a wrong arm"
     return f"mean regret {row['mean']:,.0f} (±{1.96 * row['error']:,.0f}), worst tenth {row['worst_tenth']:,.0f}, {share}"
 
 

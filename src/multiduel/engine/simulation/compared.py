@@ -19,7 +19,7 @@ class Compared:
     ours, theirs
         Their labels.
     ratio, low, high
-        The ratio of means, and its 95% interval (studentised bootstrap).
+        The ratio of means, and its 95 % interval (studentised bootstrap).
     p
         Two-sided, of equal means; adjusted by Holm's method where several were compared at once.
     paired, correlation
@@ -40,19 +40,19 @@ class Compared:
 
     @property
     def less(self) -> bool:
-        """Whether ours has less regret, told apart at 5% with at least 20 runs."""
+        """Whether ours has less regret, told apart at 5 % with at least 20 runs."""
         return self.told_apart and self.ratio < 1.0
 
     @property
     def told_apart(self) -> bool:
-        """Whether the two can be told apart at 5% with at least 20 runs."""
+        """Whether the two can be told apart at 5 % with at least 20 runs."""
         return self.runs >= FEWEST_RUNS and self.p <= 1.0 - CONFIDENCE
 
     def __str__(self) -> str:
         few = f" (a verdict needs {FEWEST_RUNS} runs)" if self.runs < FEWEST_RUNS else ""
         verdict = ("less" if self.ratio < 1.0 else "more") if self.told_apart else f"not told apart{few}"
         pairs = "paired by seed" if self.paired else "not paired"
-        interval = f"95%: {between((max(0.0, self.low), self.high))}"
+        interval = f"95 %: {between((max(0.0, self.low), self.high))}"
         return (
             f"{self.ours} has {self.ratio:.3g} times the regret of {self.theirs} ({interval}; p {_p(self.p)}, {pairs}, "
             f"{self.runs} runs): {verdict}"
@@ -67,7 +67,7 @@ class Comparisons(list[Compared]):
 
     def table(self) -> Table:
         """Return a table with a row for each of the others."""
-        head = ("compared", "with", "times the regret", "95% interval", "p (Holm)", "paired", "runs", "verdict")
+        head = ("compared", "with", "times the regret", "95 % interval", "p (Holm)", "paired", "runs", "verdict")
         rows = []
         for each in self:
             verdict = ("less" if each.ratio < 1.0 else "more") if each.told_apart else "not told apart"

@@ -92,7 +92,7 @@ class Result:
     >>> import multiduel as md
     >>> result = md.simulate("uniform", md.synthetic(4), horizon=1000, runs=5, checkpoints=3)
     >>> result
-    Result('uniform' on synthetic, K = 4, linear link: m = 2, T = 1,000, 5 runs, mean regret 140.7 (95%: 138.9 to 142.5))
+    Result('uniform' on synthetic, K = 4, linear link: m = 2, T = 1,000, 5 runs, mean regret 140.7 (95 %: 138.9 to 142.5))
     >>> result.columns()["round"][:3].tolist()
     [1, 31, 1000]
     """
@@ -339,7 +339,7 @@ class Result:
 
     def __repr__(self) -> str:
         shown = self.summary()
-        spread = f" (95%: {between(shown.interval)})" if shown.interval else ""
+        spread = f" (95 %: {between(shown.interval)})" if shown.interval else ""
         facts = f"m = {shown.slate_size}, T = {shown.horizon:,}, {shown.runs} runs, mean regret {number(shown.mean)}{spread}"
         return f"Result({self.policy!r} on {shown.problem}: {facts})"
 
@@ -401,7 +401,7 @@ class Results(list[Result]):
 
     >>> import multiduel as md
     >>> md.simulate(["uniform"], md.synthetic(4), horizon=1000, runs=5)
-    policy   problem                        m  T      runs  mean regret  95% interval
+    policy   problem                        m  T      runs  mean regret  95 % interval
     uniform  synthetic, K = 4, linear link  2  1,000  5     140.7        138.9 to 142.5
     """
 
@@ -497,7 +497,7 @@ class Results(list[Result]):
         dashed: Sequence[bool] = (),
         lower_bound: float | None = None,
     ) -> Any:
-        """Draw mean regret over rounds, with the 95% interval of the mean as a band.
+        """Draw mean regret over rounds, with the 95 % interval of the mean as a band.
 
         Parameters
         ----------
@@ -554,7 +554,7 @@ class Results(list[Result]):
         if not self:
             return ""
         first = self[0]
-        return f"{first.problem['label']}, {f'mean of {first.runs} runs, 95% band' if first.runs > 1 else 'one run'}"
+        return f"{first.problem['label']}, {f'mean of {first.runs} runs, 95 % band' if first.runs > 1 else 'one run'}"
 
     def _label(self, number: int) -> str:
         """The policy; with its slate size where those of the results differ, and with what differs where a policy comes twice."""

@@ -200,7 +200,7 @@ def _estimate(
 
 
 def holm(values: list[float]) -> list[float]:
-    """p-values adjusted for their number (Holm 1979): each may be held against 5% as if it were alone.
+    """p-values adjusted for their number (Holm 1979): each may be held against 5 % as if it were alone.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -69,7 +69,7 @@ def summary() -> list[str]:
 
 def overall_tables(most: int | None = None) -> Iterator[Table]:
     """For each slate size and horizon the policies over all families, best first."""
-    head = ("policy", "rank", "95% range", "times the best", "within twice the best", "ends wrong", "families", "CPU a round")
+    head = ("policy", "rank", "95 % range", "times the best", "within twice the best", "ends wrong", "families", "CPU a round")
     results = pool()
     for slate_size, horizon in settings():
         found = overall_of(slate_size, horizon)
@@ -83,7 +83,8 @@ def overall_tables(most: int | None = None) -> Iterator[Table]:
             within = float(found.profile(name, np.array([TWICE]))[0])
             lines.append(
                 (
-                    *(name, f"{position}", f"{first} to {last}", f"{found.factor[place]:.2f}", f"{within:.0%}", f"{wrong:.1%}"),
+                    *(name, f"{position}", f"{first} to {last}", f"{found.factor[place]:.2f}"),
+                    *(f"{100 * within:.0f} %", f"{100 * wrong:.1f} %"),
                     *(f"{int(found.played[place].sum())} of {len(found.families)}", cpu(middle)),
                 )
             )
@@ -113,7 +114,7 @@ def cell_table(cell: Cell) -> Table | None:
     )
     rows = [
         (
-            *(line.policy, f"{line.score:.3g}", rank(line), times_best(line), f"{line.wrong:.1%}", f"{line.worst:.3g}"),
+            *(line.policy, f"{line.score:.3g}", rank(line), times_best(line), f"{100 * line.wrong:.1f} %", f"{line.worst:.3g}"),
             *(cpu(line.nanoseconds), f"{line.row.regret.size}", not_apart(line.not_apart)),
         )
         for line in lines

@@ -30,7 +30,7 @@ Pool = Mapping[str, PolicyResults]
 
 @dataclass(frozen=True)
 class Ratios:
-    """Scores of one policy over those of others, with 95% intervals and two-sided p-values adjusted for their number."""
+    """Scores of one policy over those of others, with 95 % intervals and two-sided p-values adjusted for their number."""
 
     value: Floats
     low: Floats

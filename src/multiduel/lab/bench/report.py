@@ -21,7 +21,7 @@ SAID_SETTINGS = 2  # in the sentence; more are in a table
 METHOD = (
     "**Score**: regret in percent of what random slates lose on the same instance, as the mean of the twenty instances; 100 is "
     "no better than chance. **Rank**: by score among the policies that played the cell; the range after it is that of all ranks "
-    "that cannot be ruled out at 95%. Policies are compared instance by instance on runs with the same seeds, by a bootstrap "
+    "that cannot be ruled out at 95 %. Policies are compared instance by instance on runs with the same seeds, by a bootstrap "
     "over instances, with Holm's adjustment. Policies that are **not told apart** may be better or worse: the suite cannot say. "
     "**Ends wrong**: the share of runs that recommend an arm at the end that is not the best. **Worst tenth**: the score of the "
     "worst tenth of the runs."
@@ -63,7 +63,7 @@ def report(own: PolicyResults, pool: Pool) -> Report:
         profiles.append(found)
     wrong = [row for row in own.rows.values() if row.runs]
     share = sum(int(row.wrong.sum()) for row in wrong) / max(1, sum(row.wrong.size for row in wrong))
-    percent = f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
+    percent = f"{100 * share:.0f} %" if share >= 0.01 else f"{100 * share:.1f} %"
     ends = f"{percent} of its runs recommend a wrong arm at the end" if share >= 0.001 else "hardly a run ends wrong"
     bad = sum(row.wrong.mean() > ENDS_WRONG for row in wrong)
     ends += f" (more than half in {bad} of {len(wrong)} cells)" if 0 < bad < len(wrong) else ""
@@ -104,13 +104,13 @@ def _in_words(policy: str, settings: Sequence[Overall]) -> str:
 def _sentence(policy: str, found: Overall) -> str:
     times = found.factor[found.policies.index(policy)]
     rank, first, last = found.ranks[found.policies.index(policy)].tolist()
-    of = f"rank {rank} of {len(found.policies)}{'' if first == last else f' (95%: {first} to {last})'}"
+    of = f"rank {rank} of {len(found.policies)}{'' if first == last else f' (95 %: {first} to {last})'}"
     return f"{of} with m = {found.slate_size} and T = {found.horizon:,}, on average {times:.3g} times the best of each family"
 
 
 def settings_table(policy: str, settings: Sequence[Overall]) -> Table:
     """A policy over all families, a row for each setting."""
-    head = ("slates of", "rounds", "rank", "95% range", "policies", "times the best")
+    head = ("slates of", "rounds", "rank", "95 % range", "policies", "times the best")
     rows = []
     for found in settings:
         own = found.policies.index(policy)
@@ -143,7 +143,7 @@ def family_table(lines: Sequence[Standing], pool: Pool, title: str) -> Table:
                 f"{line.score:.3g}",
                 f"{rank(line)} of {of}",
                 times_best(line),
-                f"{line.wrong:.1%}",
+                f"{100 * line.wrong:.1f} %",
                 f"{line.worst:.3g}",
                 cpu(line.nanoseconds),
                 f"{line.row.regret.size}",

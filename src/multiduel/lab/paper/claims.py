@@ -1,6 +1,6 @@
 """The paper's claims, each with a test, the numbers, their intervals and an outcome that follows from them by rule.
 
-A claim becomes comparisons: ratios with 95% intervals over runs (see verdicts.py for what is made of them). Without an
+A claim becomes comparisons: ratios with 95 % intervals over runs (see verdicts.py for what is made of them). Without an
 interpretation they take the paper's parameters where it states them, and our defaults elsewhere; with one, the contenders that
 it changes are taken from the experiments that vary them (interpretations.py). Further comparisons go beyond the claim's own
 terms: longer horizons, other slate sizes, how fast regret still grows.

@@ -1,6 +1,6 @@
 """The figures of the report: regret over rounds, its distribution, regret against m, cost per round.
 
-An algorithm has one colour and one marker in all figures. Rivals that are not in the paper are dashed. Bands and bars are 95%
+An algorithm has one colour and one marker in all figures. Rivals that are not in the paper are dashed. Bands and bars are 95 %
 intervals of the mean, Student's t.
 """
 
@@ -115,7 +115,7 @@ def _said(panels: Sequence[Panel]) -> str:
     fewer = f" ({runs[0]} of what the joint interpretation changes)" if joint and len(runs) > 1 else ""
     again = any(panel.experiment.plays_again(contender) for panel in panels for contender in panel.experiment.contenders)
     told = "; filled markers: a run per point, told that it ends there" if again else ""
-    return f"mean of {runs[-1]} runs{fewer}, 95% band; thick: the paper's own algorithms{told}"
+    return f"mean of {runs[-1]} runs{fewer}, 95 % band; thick: the paper's own algorithms{told}"
 
 
 def _colour(line: Line) -> str:
@@ -196,7 +196,7 @@ def slate_sizes(panels: Sequence[Panel], columns: int = 2) -> Figure:
     runs = panels[0].results[0].runs
     figure.legend(
         handles, labels, loc="outside lower center", ncols=min(columns, len(panels)), frameon=False,
-        title=f"mean of {runs} runs, 95% interval", title_fontsize=8,
+        title=f"mean of {runs} runs, 95 % interval", title_fontsize=8,
     )  # fmt: skip
     return figure
 

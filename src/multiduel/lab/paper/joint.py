@@ -2,7 +2,7 @@
 
 A *choice* is something that the paper leaves open, with the settings that were tried. A *joint setting* takes one setting of
 each, for all panels. It is held against every published statement that its experiments can speak about: a statement agrees if
-the 95% interval of its ratio lies where the paper says, is contradicted if it lies elsewhere, and is undecided otherwise.
+the 95 % interval of its ratio lies where the paper says, is contradicted if it lies elsewhere, and is undecided otherwise.
 """
 
 from __future__ import annotations

@@ -198,9 +198,9 @@ def _terms(shown: Sequence[Panel]) -> list[Block]:
             "Regret: by how much the best arm beats the arms that were compared, on average over these, summed over rounds; "
             "less is better. Ratios are the smallest and the largest of the paper's panels. A claim **reproduces** if every "
             "comparison of it, in every panel, is where the claim wants it, and **does not reproduce** if one is elsewhere, "
-            "each at 5% after Holm's adjustment over the comparisons of the claim; else, and with fewer than "
+            "each at 5 % after Holm's adjustment over the comparisons of the claim; else, and with fewer than "
             f"{FEWEST_RUNS} runs, it is **inconclusive**. A **bound is not informative** where it exceeds T times the largest "
-            "gap: no play can lose more. Intervals of ratios: 95%, studentised bootstrap."
+            "gap: no play can lose more. Intervals of ratios: 95 %, studentised bootstrap."
         ),
     ]
     if any(generated(panel.experiment) for panel in shown):
@@ -341,7 +341,7 @@ def _claim(claim: Claim) -> list[Block]:
         )
         for c in claim.comparisons
     ]
-    head = ("where", "compared", "setting", "ratio", "95% interval", "runs", "wanted", "outcome", "numbers")
+    head = ("where", "compared", "setting", "ratio", "95 % interval", "runs", "wanted", "outcome", "numbers")
     return [
         Fold(
             f"{claim.statement.rstrip('.')}: {claim.line.partition(': ')[2]}; {len(rows)} comparisons",
@@ -373,7 +373,7 @@ def _variances(panels: Mapping[str, Panel]) -> list[Block]:
                         f"{number(shown.mean)} ({between(shown.interval)})",
                     )
                 )
-    head = ("panel", "algorithm", "runs", "variance", "95% interval", "published", "mean regret (95% interval)")
+    head = ("panel", "algorithm", "runs", "variance", "95 % interval", "published", "mean regret (95 % interval)")
     made_up = any(generated(panels[name].experiment) for name in PUBLISHED_VARIANCE if name in panels)
     nothing = " Generated rankers have no published variance." if made_up else ""
     return [

@@ -1,11 +1,11 @@
 """The outcome of a claim follows from its comparisons by rule.
 
-A comparison is a ratio with a 95% interval and the range in which a claim wants it. Two one-sided tests ask whether it is in
+A comparison is a ratio with a 95 % interval and the range in which a claim wants it. Two one-sided tests ask whether it is in
 that range or outside; their p-values are adjusted by Holm's method over all comparisons of the claim at our defaults (and, of
 an interpretation, over those of that interpretation). The comparison then
 
-    reproduces            if it is in the range, at 5%
-    does not reproduce    if it is outside, at 5%
+    reproduces            if it is in the range, at 5 %
+    does not reproduce    if it is outside, at 5 %
     is inconclusive       otherwise, and always with fewer than 20 runs
 
 The outcome of a claim is at the paper's parameters where it states them, and at our defaults elsewhere. A panel is as claimed

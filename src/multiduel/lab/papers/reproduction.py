@@ -145,7 +145,7 @@ def answer(judged: Sequence[Claim], played: int, panels: int) -> str:
         *([f"{tally[INCONCLUSIVE]} {'is' if tally[INCONCLUSIVE] == 1 else 'are'} inconclusive"] if tally[INCONCLUSIVE] else []),
     ]
     where = f"in {played} panel{'' if played == 1 else 's'}" if played == panels else f"in {played} of {panels} panels"
-    return f"{', '.join(parts)}, {where}. A claim reproduces if it holds in every panel, at 5% (two-sided tests, Holm's method)."
+    return f"{', '.join(parts)}, {where}. A claim reproduces if it holds in every panel, at 5 % (two-sided tests, Holm's method)."
 
 
 def _numbers(panel: Panel) -> list[Block]:
@@ -171,5 +171,5 @@ def _comparisons(each: Claim) -> Block:
         )
         for c in each.comparisons
     ]
-    head = ("where", "compared", "ratio", "95% interval", "runs", "outcome", "numbers")
+    head = ("where", "compared", "ratio", "95 % interval", "runs", "outcome", "numbers")
     return Fold(f"{each.statement} {len(rows)} comparisons", [Table(head, rows, numeric=(2, 3, 4), marks=MARKS)])
