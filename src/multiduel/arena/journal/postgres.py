@@ -38,11 +38,12 @@ SETTINGS = {
     "tcp_user_timeout": "10s",  # of the database's side: an answer to a machine that is gone
 }
 
-ARRAYS = "unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[])"
+# Arrays go as bytes (%b): as text, psycopg escapes each cell, which takes four times as long.
+ARRAYS = "unnest(%b::bigint[], %b::text[], %b::text[], %b::text[], %b::text[])"
 INSERT = f"INSERT INTO events (arena, {COLUMNS}) SELECT %s::text, * FROM {ARRAYS}"
-INSERT_KEYS = "INSERT INTO event_keys (key, number) SELECT * FROM unnest(%s::bigint[], %s::bigint[])"
+INSERT_KEYS = "INSERT INTO event_keys (key, number) SELECT * FROM unnest(%b::bigint[], %b::bigint[])"
 SINCE_AND_ABOUT = (
-    f"(SELECT 0, {SINCE.removeprefix('SELECT ')}) UNION ALL (SELECT 1, {ABOUT.removeprefix('SELECT ')} = ANY(?::bigint[])))"
+    f"(SELECT 0, {SINCE.removeprefix('SELECT ')}) UNION ALL (SELECT 1, {ABOUT.removeprefix('SELECT ')} = ANY(%b::bigint[])))"
 )
 
 
@@ -123,12 +124,12 @@ class PostgresJournal(SqlJournal):
 
     def _count_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> int:
         columns = [list(column) for column in zip(*rows, strict=True)]
-        wanted = "unnest(%s::bigint[], %s::bigint[]) AS wanted (key, number)"
+        wanted = "unnest(%b::bigint[], %b::bigint[]) AS wanted (key, number)"
         (row,) = connection.execute(f"SELECT COUNT(*) FROM {wanted} JOIN event_keys USING (key, number)", columns).fetchall()
         return int(row[0])
 
     def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
-        return self.run(connection, f"{ABOUT} = ANY(?::bigint[]))", (arena, last, hashes))
+        return self.run(connection, f"{ABOUT} = ANY(%b::bigint[]))", (arena, last, hashes))
 
     def _end_reading(self, connection: Any) -> None:
         connection.commit()
