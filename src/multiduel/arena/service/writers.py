@@ -89,9 +89,9 @@ class Writers:
             if self._ended:
                 raise Unavailable(ENDED)
             self._queues.setdefault(arena, deque()).append(Queued(command, future, time.monotonic(), long))
-            if not any(writer.arena == arena for writer in self._writers):
+            if not any(writer.arena == arena for writer in self._writers):  # who is at work there goes on with it
                 self._ready.setdefault(arena)
-            self._wake()
+                self._wake()
         return future
 
     def waits(self) -> bool:
@@ -194,9 +194,8 @@ class Writers:
         with self._news:
             arena = writer.arena
             writer.arena, writer.group, writer.long, self._rested = None, [], False, False
-            if self._queues[arena]:
+            if self._queues[arena]:  # for this writer, or for whoever is on the way to an arena that it takes instead
                 self._ready[arena] = None  # at the end: other arenas come first
-                self._wake()
             else:
                 del self._queues[arena]
 
