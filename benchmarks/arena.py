@@ -138,17 +138,26 @@ def workers():
             if name not in found:
                 continue
             turns = {code: [] for code in codes}
-            for code in (*codes, *reversed(codes)):  # each code first once: the machine's speed drifts
+            # Each code is first in turns: the machine's speed drifts. Several times: connections fall unevenly on workers.
+            for code in (*codes, *reversed(codes)) * TURNS:
                 turns[code].append(asyncio.run(shared_load(found[name](), processes, arenas, boards, codes[code])))
-            for code, (one, other) in turns.items():
-                row = {"code": code, "database": name, "workers": processes, "arenas": arenas, "boards": boards}
-                row |= {what: (one[what] + other[what]) / 2 for what in one}
+            for code, runs in turns.items():
+                row = {
+                    "code": code,
+                    "database": name,
+                    "workers": processes,
+                    "arenas": arenas,
+                    "boards": boards,
+                    "runs": len(runs),
+                }
+                row |= {what: statistics.mean(run[what] for run in runs) for what in runs[0]}
                 print(row, flush=True)
                 rows.append(row)
             keep("workers", rows)
     return rows
 
 
+TURNS = 3  # pairs of runs of each setting
 SETTINGS = (
     ("SQLite", 1, 1, 0),
     ("SQLite", 1, 8, 0),
@@ -630,7 +639,8 @@ def worker_words(rows):
             f"{RATERS} raters without a pause, spread over one arena or eight (K = 20, m = 4); server,",
             "database and raters share two",
             f"cores (load average {min(row['load_average'] for row in rows):.0f} to",
-            f"{max(row['load_average'] for row in rows):.0f}), so plan with CPU times. Each row is the mean of two runs.",
+            f"{max(row['load_average'] for row in rows):.0f}), so plan with CPU times.",
+            f"Each row is the mean of {rows[0]['runs']} runs.",
         ),
         f"| {' | '.join(head)} |",
         "|---" + "|--:" * (len(head) - 1) + "|",

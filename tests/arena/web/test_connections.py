@@ -13,6 +13,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 
+import h11
 import pytest
 import uvicorn
 
@@ -21,7 +22,7 @@ from multiduel.arena.service.service import Service
 from multiduel.arena.web.app import make_app
 from multiduel.arena.web.connections import Connections, most_connections, queue_length
 from multiduel.arena.web.limits import Limits
-from multiduel.arena.web.protocol import server_words
+from multiduel.arena.web.protocol import MOST_HEAD, Head, server_words
 from multiduel.arena.web.serve import Setup
 from multiduel.inputs import BadInput
 from tests.arena.conftest import new_database
@@ -484,6 +485,25 @@ def test_handles_are_kept_for_files_and_for_those_who_come(monkeypatch):
     ):
         monkeypatch.setattr("multiduel.arena.web.connections.handles", lambda handles=handles: handles)
         assert (queue_length(), most_connections(Limits())) == (queue, most)
+
+
+def sent_pieces(*events, method="GET"):
+    """What a connection writes for these events of an answer."""
+    head = Head(h11.SERVER, MOST_HEAD)
+    head.receive_data(f"{method} / HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+    head.next_event(), head.next_event()
+    return [bytes(head.send(event)) for event in events]
+
+
+def test_an_answer_of_known_length_is_one_piece():
+    start = h11.Response(status_code=200, headers=[("Content-Length", "2")], reason="OK")
+    whole = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    assert sent_pieces(start, h11.Data(data=b"ok"), h11.EndOfMessage()) == [b"", whole, b""]
+    assert sent_pieces(start, h11.Data(data=b"o"), h11.Data(data=b"k")) == [b"", whole[:-1], b"k"]
+    assert sent_pieces(start, h11.Data(data=b""), h11.EndOfMessage(), method="HEAD") == [b"", whole[:-2], b""]
+    assert sent_pieces(start, h11.EndOfMessage(), method="HEAD") == [b"", whole[:-2]]
+    stream = h11.Response(status_code=200, headers=[("Content-Type", "text/event-stream")])
+    assert sent_pieces(stream)[0].endswith(b"\r\n\r\n"), "the first event may come much later"
 
 
 @pytest.mark.parametrize("setting", ["waiting", "waiting=0", "waiting=x", "waiting=1.5", "patience=nan", "nothing=1", "=1"])

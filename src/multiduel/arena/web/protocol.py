@@ -27,15 +27,22 @@ _AGAIN = 0.1  # seconds between looks, at the server's end, whether an answer th
 
 class Head(h11.Connection):
     """Refuses heads that another program in the way might understand otherwise: where a request ends must not be in doubt.
-    Remembers the head of the last answer."""
+    Remembers the head of the last answer, and sends it in one piece with the body if its length is known: a write costs more
+    than the bytes."""
 
     refusal: tuple[int, str] = (400, "This is no request that can be read.")
     answer: h11.Response | None = None
+    _kept = b""
 
     def send(self, event: Any) -> Any:
+        data = super().send(event)
         if isinstance(event, h11.Response):
             self.answer = event
-        return super().send(event)
+            if any(name == b"content-length" for name, _ in event.headers):
+                self._kept, data = data, b""
+        elif self._kept and data is not None:
+            data, self._kept = self._kept + data, b""
+        return data
 
     def is_streaming(self) -> bool:
         """Whether a stream of events is being sent: unlike other answers, it never ends by itself."""
