@@ -20,7 +20,7 @@ from multiduel.arena.domain.errors import Unavailable
 from multiduel.arena.domain.events import Event
 from multiduel.arena.journal.known_heads import Row
 from multiduel.arena.journal.migrations import KEYS_SINCE, statements
-from multiduel.arena.journal.sql import ABOUT, COLUMNS, LAST, PAGE_LOCKED, SINCE, SqlJournal, key_hash, key_rows
+from multiduel.arena.journal.sql import COLUMNS, LAST, PAGE_LOCKED, SINCE, SqlJournal, key_hash, key_rows
 from multiduel.inputs import BadInput, install
 
 LOG = logging.getLogger("multiduel.arena")
@@ -42,9 +42,16 @@ SETTINGS = {
 ARRAYS = "unnest(%b::bigint[], %b::text[], %b::text[], %b::text[], %b::text[])"
 INSERT = f"INSERT INTO events (arena, {COLUMNS}) SELECT %s::text, * FROM {ARRAYS}"
 INSERT_KEYS = "INSERT INTO event_keys (key, number) SELECT * FROM unnest(%b::bigint[], %b::bigint[])"
-SINCE_AND_ABOUT = (
-    f"(SELECT 0, {SINCE.removeprefix('SELECT ')}) UNION ALL (SELECT 1, {ABOUT.removeprefix('SELECT ')} = ANY(%b::bigint[])))"
+# Row by row, which OFFSET 0 prescribes: a plan from old statistics, or none yet, may read all events of an arena for each key.
+NUMBERS = (
+    "SELECT DISTINCT number FROM unnest(%b::bigint[]) AS wanted (hash), "
+    "LATERAL (SELECT number FROM event_keys WHERE key = hash AND number <= %s OFFSET 0) AS found"
 )
+ABOUT = (
+    f"SELECT {COLUMNS} FROM ({NUMBERS}) AS named (about), "
+    f"LATERAL (SELECT {COLUMNS} FROM events WHERE arena = %s AND number = about OFFSET 0) AS event"
+)
+SINCE_AND_ABOUT = f"(SELECT 0, {SINCE.removeprefix('SELECT ')}) UNION ALL (SELECT 1, {ABOUT.removeprefix('SELECT ')})"
 
 
 def _psycopg() -> Any:
@@ -119,7 +126,7 @@ class PostgresJournal(SqlJournal):
         if not keys:
             return super().page_and_about(connection, arena, start, keys)
         hashes = sorted({key_hash(arena, key) for key in keys})
-        rows = sorted(self.run(connection, SINCE_AND_ABOUT, (arena, start, PAGE_LOCKED, arena, LAST, hashes)))
+        rows = sorted(self.run(connection, SINCE_AND_ABOUT, (arena, start, PAGE_LOCKED, hashes, LAST, arena)))
         return [row[1:] for row in rows if row[0] == 0], [log.read(*row[1:]) for row in rows if row[0] == 1]
 
     def _count_keys(self, connection: Any, rows: Sequence[tuple[int, int]]) -> int:
@@ -129,7 +136,7 @@ class PostgresJournal(SqlJournal):
         return int(row[0])
 
     def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
-        return self.run(connection, f"{ABOUT} = ANY(%b::bigint[]))", (arena, last, hashes))
+        return self.run(connection, ABOUT, (hashes, last, arena))
 
     def _end_reading(self, connection: Any) -> None:
         connection.commit()
