@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 import threading
 
+import pytest
+
 from multiduel.arena import AdmitRater, Ask, Conflict, Create, Open, Service, Settings, Ticket, Undo, Vote, connect
 from multiduel.arena.files.verify import verify
+from multiduel.arena.service import writers
 from multiduel.arena.service.writers import More, Waiting, Writers
 from tests.arena.folding import fold
 from tests.arena.play import options
@@ -115,6 +118,45 @@ def test_commands_join_a_group_that_waits_as_far_as_they_may() -> None:
     go.release(4)
     pool.close()
     assert groups == [[0, 1, 3], [4, 5, 6], ["long"], [7]]
+
+
+def test_few_short_groups_begin_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes meanwhile waits, and makes the next groups larger. Long commands do not count."""
+    monkeypatch.setattr(writers, "SLOW", 60.0)
+    groups: list[tuple[str, int]] = []
+    taken, go = threading.Semaphore(0), threading.Semaphore(0)
+
+    def carry_out(arena: str, group: list[Waiting], more: More) -> None:
+        groups.append((arena, len(group)))
+        taken.release()
+        go.acquire(timeout=20)
+
+    pool = Writers(carry_out, lambda: None, pause=60.0, together=4, is_long=lambda command: command == "long")
+    pool.submit("import", "long")
+    for _ in range(3):
+        for arena in "abcd":
+            pool.submit(arena, None)
+    for _ in range(1 + writers.AT_ONCE):
+        assert taken.acquire(timeout=20)
+    assert not taken.acquire(timeout=0.2)
+    assert {arena for arena, _ in groups} == {"import", "a", "b"}
+    go.release(20)
+    pool.close()
+    assert [group for group in groups if group[0] in "cd"] == [("c", 3), ("d", 3)]
+
+
+def test_groups_that_wait_for_the_database_hold_up_nobody() -> None:
+    """As many as there are writers, each begun while those before it stand still; also after a rest."""
+    all_there = threading.Barrier(writers.WRITERS, timeout=20)
+    rested = threading.Event()
+    pool = Writers(lambda *_: all_there.wait() and None, rested.set, pause=0.05, together=4, is_long=lambda _: False)
+    for _ in range(2):
+        for arena in range(writers.WRITERS):
+            pool.submit(f"{arena}", None)
+        rested.wait(20)
+        rested.clear()
+    pool.close()
+    assert not all_there.broken
 
 
 def _vote(service: Service, ticket: str, ballots: object, take: threading.Lock) -> object:

@@ -17,6 +17,8 @@ from multiduel.arena.domain.errors import Unavailable
 LOG = logging.getLogger(__name__)
 WRITERS = 8  # arenas that are written at the same time, at most
 LONG = 3  # of them with long commands, such as imports: the other writers are there for votes
+AT_ONCE = 2  # short groups that are begun: with more, each has fewer votes, and a transaction costs more than a vote
+SLOW = 0.005  # seconds after which a group rather waits for the database than for Python, and another one may begin
 NO_WRITER = 10.0  # seconds that an arena may wait for its turn, before the server counts as stuck
 NO_END = 60.0  # seconds that a writer may spend on one group of commands, before the server counts as stuck
 ENDED = "A writer thread has ended, which must not happen: the server's log says why. Restart the server."
@@ -75,6 +77,7 @@ class Writers:
         self._ready: OrderedDict[str, None] = OrderedDict()  # arenas that wait for a writer, the longest waiting first
         self._writers: list[Writer] = []
         self._idle = 0
+        self._watched = False  # whether a writer wakes up by itself when another group may begin
         self._rested = True
         self._closed = False
         self._ended = ""  # why a thread ended that should not have
@@ -123,7 +126,9 @@ class Writers:
     # ---- inside the threads
 
     def _wake(self) -> None:
-        """Have someone take what is ready. Called with the lock held."""
+        """Have someone take what is ready, as soon as it may begin. Called with the lock held."""
+        if self._watched and self._crowded():
+            return
         if self._idle < len(self._ready) and len(self._writers) < WRITERS:
             writer = Writer()
             writer.thread = threading.Thread(target=self._run, args=(writer,), name="arena-writer", daemon=True)
@@ -152,17 +157,22 @@ class Writers:
             while (arena := self._next()) is None:
                 if self._closed:
                     return False
+                watch = bool(self._ready) and self._crowded() and not self._watched
                 self._idle += 1
+                self._watched |= watch
                 try:
-                    news = self._news.wait(None if self._rested else self._pause)
+                    news = self._news.wait(SLOW if watch else None if self._rested else self._pause)
                 finally:
                     self._idle -= 1
-                if not news and not self._rested and not self._ready:
+                    self._watched &= not watch
+                if not (news or watch or self._rested or self._ready):
                     self._rested = True
                     return True
             del self._ready[arena]
             writer.arena, writer.began, writer.long = arena, time.monotonic(), self._queues[arena][0].long
             self._fill(writer)
+            if self._ready:
+                self._wake()
         return True
 
     def _fill(self, writer: Writer) -> list[Waiting]:
@@ -180,9 +190,16 @@ class Writers:
 
     def _next(self) -> str | None:
         """The arena whose turn it is. Called with the lock held."""
+        if self._crowded():
+            return None
         if sum(writer.long for writer in self._writers) < LONG:
             return next(iter(self._ready), None)
         return next((arena for arena in self._ready if not self._queues[arena][0].long), None)
+
+    def _crowded(self) -> bool:
+        """Are so many groups at work that another one would only make them slower? Called with the lock held."""
+        since = time.monotonic() - SLOW
+        return sum(writer.arena is not None and not writer.long and writer.began > since for writer in self._writers) >= AT_ONCE
 
     def _work(self, writer: Writer) -> None:
         if writer.arena is None:
