@@ -1,13 +1,13 @@
 """The arena measured: durable votes per second, long logs, and a thousand simulated raters.
 
-    python benchmarks/arena.py measure [speed workers long raters]   into benchmarks/arena.json
+    python benchmarks/arena.py measure [speed workers held long raters]   into benchmarks/arena.json
     python benchmarks/arena.py large VOTES [FOLDER]          the same, of a very long log: imported, started, verified;
                                                              what is done in FOLDER already is not done again
     python benchmarks/arena.py page                          "Speed" (docs/arena-numbers.md), "Capacity" (docs/operate.md)
 
 ``speed`` and ``workers`` have PostgreSQL too where Debian's package is installed. MULTIDUEL_BEFORE is the folder of an earlier
 checkout, which ``workers`` then measures in the same run. MULTIDUEL_DATA is the folder with llmfao_bt_59.csv, that
-``raters`` needs.
+``raters`` needs. ``held`` gives each worker a part of a core: it needs root and version 1 of cgroups, and is left out elsewhere.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before NumPy is loaded
 
 import numpy as np
-from arena_wire import Server, Wire
+from arena_wire import CGROUPS, Server, Wire
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -169,20 +169,41 @@ SETTINGS = (
 )
 
 
-async def shared_load(db, processes, arenas, boards, code):
+def held():
+    """Do workers scale? With each held to a part of a core, so that the cores of this machine are not what ends it."""
+    if not os.access(CGROUPS / "cpu.cfs_quota_us", os.W_OK):
+        print("held: left out, it needs root and the cpu controller of cgroups, version 1")
+        return None
+    rows, kinds = [], [(processes, arenas) for arenas in (1, 8) for processes in (1, 2, 4)]
+    with tempfile.TemporaryDirectory() as folder, databases(folder) as found:
+        if "PostgreSQL" not in found:
+            return None
+        for processes, arenas in (*kinds, *reversed(kinds)):
+            run = asyncio.run(shared_load(found["PostgreSQL"](), processes, arenas, 0, None, raters=HELD_RATERS, part=PART))
+            rows.append({"workers": processes, "arenas": arenas, "part": PART, "raters": HELD_RATERS, **run})
+            print(rows[-1], flush=True)
+    return rows
+
+
+PART, HELD_RATERS = 0.2, 128
+
+
+async def shared_load(db, processes, arenas, boards, code, *, raters=RATERS, part=None):
     server = Server(db, workers=processes, code=code)
     try:
         owners = [server.owner(some_options(20), slate_size=4, go_on=True, seed=k + 1) for k in range(arenas)]
-        wires, raters = [await Wire(server.port).open() for _ in range(RATERS)], []
+        wires, admitted = [await Wire(server.port).open() for _ in range(raters)], []
         for k, wire in enumerate(wires):  # not by the client of this version: the server may be another
             owner = owners[k % arenas]
             made = await wire.call("POST", f"/arenas/{owner.arena}/raters", str(owner.key), {"label": f"rater {k}"})
-            raters.append((owner, json.loads(made)["key"]))
+            admitted.append((owner, json.loads(made)["key"]))
         watching = [await Wire(server.port).open() for _ in range(boards)]
         for wire in watching:
             await wire.watch(f"/own/{owners[0].arena}/board/changes", f"multiduel-owner={owners[0].key}")
-        keys, where = [key for _, key in raters], [owner.arena for owner, _ in raters]
+        keys, where = [key for _, key in admitted], [owner.arena for owner, _ in admitted]
         await stream(wires, keys, where, 400)  # warm
+        if part is not None:
+            server.hold(part)
         cpu, own, start = server.cpu(), time.process_time(), time.perf_counter()
         waits = await stream(wires, keys, where, VOTES // 2)
         seconds, own, cpu = time.perf_counter() - start, time.process_time() - own, server.cpu() - cpu
@@ -596,10 +617,10 @@ def capacity_words(store):
             ),
             *worker_words(store.get("workers", [])),
             paragraph(
-                "What sets the ceiling of one arena: its commands are decided one after the other, so one arena uses one core,",
-                "whatever the number of workers. Several arenas share nothing but the database: with PostgreSQL",
-                "give the server as",
+                "What sets the ceiling of one arena: its commands are decided one after the other, so more workers",
+                "help it little. Several arenas share nothing but the database: with PostgreSQL give the server as",
                 "many workers as there are busy arenas or cores, whichever is less. SQLite has one writer and so one worker.",
+                *held_words(store.get("held", [])),
                 "Beyond one database, give each group of arenas a server and a database of its own: nothing is",
                 "shared between them.",
                 "Where the unit is the rater or the case, twelve bytes a judged pair stay in memory besides.",
@@ -652,6 +673,24 @@ def worker_words(rows):
         cells += [f"{row['server_cpu_ms_per_vote']:.2f} ms", f"{row['client_cpu_ms_per_vote']:.2f} ms"]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
+
+
+def held_words(rows):
+    """What workers bring, by the rows of ``held``."""
+    if not rows:
+        return []
+
+    def told(arenas):
+        rates = {}
+        for row in rows:
+            if row["arenas"] == arenas:
+                rates.setdefault(row["workers"], []).append(row["votes_per_second"])
+        return ", ".join(f"{statistics.mean(rates[n]):,.0f} with {n} {'worker' if n == 1 else 'workers'}" for n in sorted(rates))
+
+    return [
+        f"Where each worker is held to {100 * rows[0]['part']:.0f} % of a core, so that two cores are enough for all,",
+        f"{rows[0]['raters']} raters give, on eight arenas, {told(8)} votes a second, and on one arena {told(1)}.",
+    ]
 
 
 def amount(bytes):
@@ -734,7 +773,7 @@ def without_a_server():
 
 
 STEPS = {"large-import": large_import, "large-start": large_start, "large-verify": large_verify}
-PARTS = {"speed": speed, "workers": workers, "long": long, "raters": raters}
+PARTS = {"speed": speed, "workers": workers, "held": held, "long": long, "raters": raters}
 
 
 def main():
@@ -751,7 +790,8 @@ def main():
     elif sys.argv[1:2] == ["measure"]:
         keep("loop_seconds", loop_seconds())
         for name in sys.argv[2:] or PARTS:
-            keep(name, PARTS[name]())
+            if (rows := PARTS[name]()) is not None:
+                keep(name, rows)
     else:
         sys.exit(__doc__)
 
