@@ -616,11 +616,11 @@ def capacity_words(store):
                 *thinned_words(),
             ),
             *worker_words(store.get("workers", [])),
+            *held_words(store.get("held", []), store.get("workers", [])),
             paragraph(
                 "What sets the ceiling of one arena: its commands are decided one after the other, so more workers",
                 "help it little. Several arenas share nothing but the database: with PostgreSQL give the server as",
                 "many workers as there are busy arenas or cores, whichever is less. SQLite has one writer and so one worker.",
-                *held_words(store.get("held", [])),
                 "Beyond one database, give each group of arenas a server and a database of its own: nothing is",
                 "shared between them.",
                 "Where the unit is the rater or the case, twelve bytes a judged pair stay in memory besides.",
@@ -675,22 +675,38 @@ def worker_words(rows):
     return [*lines, ""]
 
 
-def held_words(rows):
-    """What workers bring, by the rows of ``held``."""
+def held_words(rows, free):
+    """What workers bring, by the rows of ``held``, and by those of ``workers``."""
     if not rows:
         return []
-
-    def told(arenas):
-        rates = {}
-        for row in rows:
-            if row["arenas"] == arenas:
-                rates.setdefault(row["workers"], []).append(row["votes_per_second"])
-        return ", ".join(f"{statistics.mean(rates[n]):,.0f} with {n} {'worker' if n == 1 else 'workers'}" for n in sorted(rates))
-
-    return [
-        f"Where each worker is held to {100 * rows[0]['part']:.0f} % of a core, so that two cores are enough for all,",
-        f"{rows[0]['raters']} raters give, on eight arenas, {told(8)} votes a second, and on one arena {told(1)}.",
+    rates = {
+        (row["arenas"], row["workers"]): row["votes_per_second"]
+        for row in free
+        if (row["code"], row["database"], row["boards"]) == ("this", "PostgreSQL", 0)
+    }
+    told = [
+        f"{rates[arenas, 4] / rates[arenas, 1]:.2f} times as many votes as one on {words}"
+        for arenas, words in ((1, "one arena"), (8, "eight arenas"))
+        if {(arenas, 1), (arenas, 4)} <= rates.keys()
     ]
+    shared = [f"On cores that database and raters use too, four workers give {' and '.join(told)}."] if told else []
+    numbers = sorted({row["workers"] for row in rows})
+    lines = [
+        paragraph(
+            *shared,
+            f"The next table holds each worker to {100 * rows[0]['part']:.0f} % of a core, so that two cores are enough for all:",
+            f"votes a second of {rows[0]['raters']} raters on PostgreSQL, means of two runs.",
+        ),
+        f"| arenas | {' | '.join(f'{n} worker' + 's' * (n > 1) for n in numbers)} |",
+        "|---" + "|--:" * len(numbers) + "|",
+    ]
+    for arenas in sorted({row["arenas"] for row in rows}):
+        means = [
+            statistics.mean(row["votes_per_second"] for row in rows if (row["arenas"], row["workers"]) == (arenas, n))
+            for n in numbers
+        ]
+        lines.append(f"| {arenas} | {' | '.join(f'{mean:,.0f}' for mean in means)} |")
+    return [*lines, ""]
 
 
 def amount(bytes):
