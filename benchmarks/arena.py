@@ -780,7 +780,7 @@ def raters_words(rows):
 
 
 def paragraph(*words):
-    return textwrap.fill(" ".join(words), 130, break_long_words=False) + "\n"
+    return textwrap.fill(" ".join(filter(None, words)), 130, break_long_words=False) + "\n"
 
 
 def without_a_server():
