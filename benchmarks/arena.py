@@ -685,15 +685,15 @@ def held_words(rows, free):
         if (row["code"], row["database"], row["boards"]) == ("this", "PostgreSQL", 0)
     }
     told = [
-        f"{rates[arenas, 4] / rates[arenas, 1]:.2f} times as many votes as one on {words}"
+        f"{rates[arenas, 4] / rates[arenas, 1]:.2f} ({words})"
         for arenas, words in ((1, "one arena"), (8, "eight arenas"))
         if {(arenas, 1), (arenas, 4)} <= rates.keys()
     ]
-    shared = [f"On cores that database and raters use too, four workers give {' and '.join(told)}."] if told else []
+    shared = f"On cores that database and raters use too, four workers give {' and '.join(told)} times the votes of one."
     numbers = sorted({row["workers"] for row in rows})
     lines = [
         paragraph(
-            *shared,
+            shared if told else "",
             f"The next table holds each worker to {100 * rows[0]['part']:.0f} % of a core, so that two cores are enough for all:",
             f"votes a second of {rows[0]['raters']} raters on PostgreSQL, means of two runs.",
         ),
