@@ -465,7 +465,7 @@ def started(db, arena, *, drop=False):
 # ---- a thousand raters
 
 
-def raters(runs=3):
+def raters(runs=12):
     """Votes until the verdict, by raters who see nothing but what the API shows them, and how far forecasts were off."""
     import multiduel as md
 
@@ -766,15 +766,15 @@ def raters_words(rows):
     within = sum(look["low"] <= took <= look["high"] for look, took in looks)
     words = [
         "**Votes to a verdict.** 1,000 simulated raters compared the 59 models of llmfao, 4 at a time. The verdict took",
-        f"{', '.join(f'{end:,}' for end in ends)} votes in {len(rows)} runs,",
-        f"median {statistics.median(ends):,.0f};",
+        f"{ends[0]:,} to {ends[-1]:,} votes in {len(rows)} runs, median {statistics.median(ends):,.0f};",
         f"[without a server](verdicts-numbers.md#answers-to-a-verdict) the median is {without_a_server():,.0f}.",
         f"{sum(row['right'] for row in rows)} of {len(rows)} verdicts named the right model.",
     ]
     if ratios:
         words += [
-            f"The votes still needed were in the forecast's 80 % range for {within} of {len(ratios)} forecasts, and",
-            f"{statistics.median(ratios):.2f} times the likely number (median; {ratios[0]:.2f} to {ratios[-1]:.2f}).",
+            f"For {within} of {len(ratios)} [forecasts](verdicts-numbers.md#forecasts), several in a run, the votes still needed",
+            f"were in the 80 % range; they were {statistics.median(ratios):.2f} times the likely number (median;",
+            f"{ratios[0]:.2f} to {ratios[-1]:.2f}).",
         ]
     return paragraph(*words)
 
