@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -105,3 +106,25 @@ def test_a_long_log_is_lived_through_in_few_calls(monkeypatch: pytest.MonkeyPatc
     assert not calls and watched.policy.round > 50
     with pytest.raises(md.BadInput, match="step by step"):
         Journey(watched.policy, np.zeros(0, int), np.zeros((0, 2), int), np.zeros((0, 2), int), np.zeros((0, 2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "slates", "arms", "wins"),
+    [
+        ([0, 3], [[0, 1]], [[2, 1]], [[[0, 1], [0, 0]]]),  # a slate wider than its row
+        ([0, 2], [[0, 4]], [[2, 1]], [[[0, 1], [0, 0]]]),  # no such arm
+        ([0, 2], [[0, 1]], [[2, 4]], [[[0, 1], [0, 0]]]),
+        ([0, 2], [[0, 1]], [[-1, 1]], [[[0, 1], [0, 0]]]),
+        ([0, 2], [[0, 1]], [[2, 1]], [[[0, np.nan], [0, 0]]]),
+        ([0, 2], [[0, 1]], [[2, 1]], [[[0, 1e10], [0, 0]]]),
+        ([0, 2], [[0, 1]], [[2, 1]], [[[0, 1, 0], [0, 0, 0]]]),
+        ([0, 0], [[0, 1]], [[2, 1]], [[[0, 1], [0, 0]]]),  # rows and steps do not agree
+        ([0, 2], [[0, 1], [1, 2]], [[2, 1]], [[[0, 1], [0, 0]]]),
+    ],
+)
+def test_a_past_that_does_not_fit_is_refused(sizes: Any, slates: Any, arms: Any, wins: Any) -> None:
+    """Compiled code reads these tables without a look at their bounds."""
+    policy = md.make("challengers", n_arms=4, slate_size=3, seed=0)
+    with pytest.raises(md.BadInput, match="A past has"):
+        Journey(policy, np.array(sizes), np.array(slates), np.array(arms), np.array(wins, float))
+    assert policy.round == 0

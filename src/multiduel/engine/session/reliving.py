@@ -39,10 +39,12 @@ class Journey:
         answers, n = arms.shape
         if policy.spec.watched or policy.spec.blind or policy._last_features is not None:
             raise BadInput(f"'{policy.spec.name}' goes through a past step by step only.")
-        fits = len(slates) == np.count_nonzero(sizes) == len(sizes) - answers and wins.shape == (answers, n, n)
+        rows_fit = len(slates) == np.count_nonzero(sizes) == len(sizes) - answers and wins.shape == (answers, n, n)
+        sizes_fit = sizes.max(initial=0) <= slates.shape[1]
+        slates_fit = slates.size == 0 or -1 <= slates.min() <= slates.max() < policy.n_arms
         arms_fit = arms.size == 0 or 0 <= arms.min() <= arms.max() < policy.n_arms
         wins_fit = wins.size == 0 or 0.0 <= wins.min() <= wins.max() <= MOST_WEIGHT
-        if not (fits and arms_fit and wins_fit):
+        if not (rows_fit and sizes_fit and slates_fit and arms_fit and wins_fit):
             raise BadInput("A past has a row per ask and per answer, of arms that the policy has and weights that it takes.")
         places = np.full(policy.n_arms + 1, -1)  # the last is for what is no arm
         places[policy._label] = np.arange(policy.n_arms)
