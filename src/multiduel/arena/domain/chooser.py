@@ -226,7 +226,7 @@ class Chooser:
 
 
 def portions(steps: Sequence[Asked | Told]) -> Iterator[Sequence[Asked | Told]]:
-    """Steps in portions whose answers are about equally many options."""
+    """Cut steps into portions. All answers of a portion compare equally many options."""
     start, arms = 0, 0
     for k, step in enumerate(steps):
         here = len(step.arms) if isinstance(step, Told) else arms

@@ -25,7 +25,6 @@ WAIT = 10.0  # seconds to wait until one of them is free
 LAST = 2**62  # more than there are events
 COLUMNS = "number, kind, at, body, hash"
 SINCE = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number > ? ORDER BY number LIMIT ?"
-ABOUT = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number IN (SELECT number FROM event_keys WHERE number <= ? AND key"
 SECRET = "role, subject, hash, label, created, made_by, used"
 NOTICE = "arena, id, kind, target, secret, created, made_by"
 CHANGE = "arena, role, subject, what, label, at, made_by"
@@ -266,7 +265,9 @@ class SqlJournal(ABC):
 
     def _rows_about(self, connection: Any, arena: str, last: int, hashes: list[int]) -> list[Any]:
         places = ", ".join("?" * len(hashes))
-        return self.run(connection, f"{ABOUT} IN ({places}))", (arena, last, *hashes))
+        about = f"SELECT number FROM event_keys WHERE number <= ? AND key IN ({places})"
+        query = f"SELECT {COLUMNS} FROM events WHERE arena = ? AND number IN ({about})"
+        return self.run(connection, query, (arena, last, *hashes))
 
     def first_without_key(self, arena: str, events: Sequence[Event]) -> int | None:
         """The number of the first of these events that cannot be found by one of its keys; None if all can."""

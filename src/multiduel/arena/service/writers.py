@@ -17,8 +17,8 @@ from multiduel.arena.domain.errors import Unavailable
 LOG = logging.getLogger(__name__)
 WRITERS = 8  # arenas that are written at the same time, at most
 LONG = 3  # of them with long commands, such as imports: the other writers are there for votes
-AT_ONCE = 2  # short groups that are begun: with more, each has fewer votes, and a transaction costs more than a vote
-SLOW = 0.005  # seconds after which a group rather waits for the database than for Python, and another one may begin
+AT_ONCE = 2  # short groups that have just begun, at most: more would share out the votes, and each costs a transaction
+SLOW = 0.005  # seconds after which a group probably waits for the database, so that another one may begin
 NO_WRITER = 10.0  # seconds that an arena may wait for its turn, before the server counts as stuck
 NO_END = 60.0  # seconds that a writer may spend on one group of commands, before the server counts as stuck
 ENDED = "A writer thread has ended, which must not happen: the server's log says why. Restart the server."
