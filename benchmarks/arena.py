@@ -618,9 +618,10 @@ def capacity_words(store):
             *worker_words(store.get("workers", [])),
             *held_words(store.get("held", []), store.get("workers", [])),
             paragraph(
-                "What sets the ceiling of one arena: its commands are decided one after the other, so more workers",
-                "help it little. Several arenas share nothing but the database: with PostgreSQL give the server as",
-                "many workers as there are busy arenas or cores, whichever is less. SQLite has one writer and so one worker.",
+                "What sets the ceiling of one arena: its commands are decided one after the other. More workers share only the",
+                "reading of requests and the sending of answers. Several arenas share nothing but the database: with PostgreSQL",
+                "give the server as many workers as there are busy arenas, but no more than cores that the database leaves free.",
+                "SQLite has one writer and so one worker.",
                 "Beyond one database, give each group of arenas a server and a database of its own: nothing is",
                 "shared between them.",
                 "Where the unit is the rater or the case, twelve bytes a judged pair stay in memory besides.",
